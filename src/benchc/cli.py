@@ -1,0 +1,1 @@
+"""The `benchc` command: one sub-command a stage; never holds logic of its own."""

@@ -1,0 +1,5 @@
+"""The one exception for what a user can mend; never for a fault of ours."""
+
+
+class BadInput(ValueError):  # noqa: N818 - it names what is wrong, not that something is
+    """Input that is refused: one line that names the file, row or key, what is wrong, the way out."""

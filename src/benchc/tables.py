@@ -1,0 +1,293 @@
+"""The schemas of every table that stages meet in, and the only way to write and read them.
+
+Never computes: a writer casts, checks the key, and renames into place; a reader refuses drift.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from benchc.errors import BadInput
+
+TEXT = pl.String()
+INTEGER = pl.Int64()
+REAL = pl.Float64()
+TRUTH = pl.Boolean()
+BYTES = pl.Binary()
+TEXTS = pl.List(pl.String())
+REALS = pl.List(pl.Float64())
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, type, whether it may be NULL, and what it holds."""
+
+    name: str
+    dtype: pl.DataType
+    description: str
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A named schema with the columns that identify a row."""
+
+    name: str
+    description: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def schema(self) -> pl.Schema:
+        """Column names and polars types, in order."""
+        return pl.Schema({column.name: column.dtype for column in self.columns})
+
+    def empty(self) -> pl.DataFrame:
+        """Return the table with no rows."""
+        return pl.DataFrame(schema=self.schema)
+
+    def from_rows(self, rows: Iterable[dict]) -> pl.DataFrame:
+        """Build a frame from dictionaries; the schema is stated, never inferred."""
+        return pl.DataFrame(list(rows), schema=self.schema, orient="row")
+
+    def conform(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return `frame` cast to the schema, non-finite numbers as NULL, sorted by the key.
+
+        Raises:
+            BadInput: a column is missing, unknown, of another type or NULL where it may not be,
+                or a key occurs twice.
+        """
+        missing = [c.name for c in self.columns if c.name not in frame.columns]
+        unknown = [name for name in frame.columns if name not in self.schema]
+        if missing or unknown:
+            raise BadInput(f"table {self.name}: missing columns {missing}, unknown {unknown}")
+        try:
+            frame = frame.select(pl.col(c.name).cast(c.dtype) for c in self.columns)
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise BadInput(f"table {self.name}: a column does not fit its type: {reason}") from None
+        frame = frame.with_columns(_finite_or_null(c) for c in self.columns)
+        for column in self.columns:
+            if not column.nullable and (nulls := frame[column.name].null_count()):
+                raise BadInput(f"table {self.name}: column {column.name} has {nulls} empty values")
+        twice = frame.filter(pl.struct(self.key).is_duplicated())
+        if twice.height:
+            key = twice.select(self.key).row(0, named=True)
+            raise BadInput(f"table {self.name}: {key} occurs more than once")
+        return frame.sort(self.key)
+
+    def write(self, frame: pl.DataFrame, path: Path | str) -> None:
+        """Write `frame` as Parquet: conformed, to a temporary name, synced, renamed into place."""
+        frame = self.conform(frame)
+        with _renamed_into_place(Path(path)) as temporary:
+            frame.write_parquet(temporary, compression="zstd", statistics=False)
+
+    def read(self, path: Path | str) -> pl.DataFrame:
+        """Read a Parquet file that this schema wrote.
+
+        Raises:
+            BadInput: the file is missing, cut short, or its columns differ from the schema.
+        """
+        try:
+            found = pl.read_parquet_schema(path)
+        except FileNotFoundError:
+            raise BadInput(f"{path}: no such file; run the stage that writes {self.name}") from None
+        except Exception as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise BadInput(
+                f"{path}: not a readable Parquet file ({reason}); delete it and run again"
+            ) from None
+        drift = _drift(self.schema, found)
+        if drift:
+            raise BadInput(f"{path}: not a `{self.name}` table: {drift}; delete it and run again")
+        return pl.read_parquet(path, hive_partitioning=False, glob=False)
+
+
+def _finite_or_null(column: Column) -> pl.Expr:
+    values = pl.col(column.name)
+    if column.dtype == REAL:
+        return pl.when(values.is_finite()).then(values).alias(column.name)
+    if column.dtype == REALS:
+        finite = values.list.eval(pl.element().is_finite()).list.all()
+        return pl.when(finite).then(values).alias(column.name)
+    return values
+
+
+def _drift(wanted: pl.Schema, found: dict[str, pl.DataType]) -> str:
+    for name, dtype in wanted.items():
+        if name not in found:
+            return f"column {name} is missing"
+        if found[name] != dtype:
+            return f"column {name} is {found[name]}, not {dtype}"
+    extra = [name for name in found if name not in wanted]
+    return f"unknown columns {extra}" if extra else ""
+
+
+class _renamed_into_place:  # noqa: N801 - reads as the statement it is used in
+    """Give a temporary path beside `path`; on success sync it and rename it to `path`."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def __enter__(self) -> Path:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        os.close(handle)
+        self.temporary = Path(name)
+        return self.temporary
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.temporary.unlink(missing_ok=True)
+            return
+        with self.temporary.open("rb+") as handle:
+            os.fsync(handle.fileno())
+        self.temporary.chmod(0o644)
+        self.temporary.replace(self.path)
+
+
+renamed_into_place = _renamed_into_place
+
+_MODEL = Column("model", TEXT, "key of the model in the config")
+_SAMPLE = Column("sample_id", TEXT, "benchmark/source id")
+_IMAGE = Column("image_id", TEXT, "SHA-256 of the decoded RGB pixels and their size")
+_CORRUPTION = Column("corruption", TEXT, "corruption name; `clean` or `blank` at severity 0")
+_SEVERITY = Column("severity", INTEGER, "0 (clean, blank) or 1 to 5")
+
+SAMPLES = Table(
+    "samples",
+    "the candidate pool: one multiple-choice question with one picture a row",
+    (
+        _SAMPLE,
+        Column("benchmark", TEXT, "where the sample comes from"),
+        Column("category", TEXT, "the benchmark's own category, or empty"),
+        Column("question", TEXT, "the question, hint included"),
+        Column("options", TEXTS, "2 to 26 option texts in order"),
+        Column("answer", INTEGER, "0-based index of the right option"),
+        _IMAGE,
+        Column("source_ref", TEXT, "the row's id or place in its source"),
+    ),
+    ("sample_id",),
+)
+
+IMAGES = Table(
+    "images",
+    "the decoded pictures of the pool, stored losslessly",
+    (
+        _IMAGE,
+        Column("width", INTEGER, "pixels"),
+        Column("height", INTEGER, "pixels"),
+        Column("bytes", BYTES, "PNG of the RGB pixels"),
+    ),
+    ("image_id",),
+)
+
+REJECTED = Table(
+    "rejected",
+    "what was left out of the pool, and why",
+    (
+        Column("benchmark", TEXT, "where the row comes from"),
+        Column("source_ref", TEXT, "the row's id or place in its source"),
+        Column("reason", TEXT, "one of a closed list of reasons"),
+        Column("detail", TEXT, "what exactly is wrong with this row, or empty"),
+    ),
+    ("benchmark", "source_ref"),
+)
+
+SCENES = Table(
+    "scenes",
+    "the description each drawn picture was drawn from; empty for other sources",
+    (_IMAGE, Column("scene", TEXT, "JSON description of the scene")),
+    ("image_id",),
+)
+
+CORRUPTED = Table(
+    "corrupted",
+    "the recipe and pixel hash of every corrupted picture",
+    (
+        _IMAGE,
+        _CORRUPTION,
+        _SEVERITY,
+        Column("width", INTEGER, "pixels"),
+        Column("height", INTEGER, "pixels"),
+        Column("pixels_sha256", TEXT, "hash of the corrupted pixels, hex"),
+        Column("mean_absolute_difference", REAL, "from the clean picture, grey levels 0..255"),
+        Column("ssim", REAL, "structural similarity to clean, NULL below 7 pixels", True),
+        Column("bytes", BYTES, "the lossless picture where `corrupt.store` asks for it", True),
+    ),
+    ("image_id", "corruption", "severity"),
+)
+
+EMBEDDINGS = Table(
+    "embeddings",
+    "CLIP embeddings of each sample's picture and text, unit length",
+    (
+        _SAMPLE,
+        Column("image", REALS, "unit vector"),
+        Column("text", REALS, "unit vector of question and options"),
+        Column("text_tokens", INTEGER, "tokens before truncation"),
+        Column("text_truncated", TRUTH, "the text was longer than the context"),
+    ),
+    ("sample_id",),
+)
+
+PREDICTIONS = Table(
+    "predictions",
+    "one row per model, sample and condition: the option distribution",
+    (
+        _MODEL,
+        _SAMPLE,
+        _CORRUPTION,
+        _SEVERITY,
+        Column("scoring", TEXT, "letter or text"),
+        Column("temperature", REAL, "what the logits were divided by before the softmax"),
+        Column("logits", REALS, "one a option, natural-log units", True),
+        Column("p", REALS, "softmax of the logits over the options", True),
+        Column("top1", INTEGER, "lowest option index that holds the maximum", True),
+        Column("is_tie", TRUTH, "several options share the maximum", True),
+        Column(
+            "option_mass", REAL, "share of the full vocabulary's probability on the options", True
+        ),
+        Column("status", TEXT, "ok, nonfinite_logits, too_long, ..."),
+    ),
+    ("model", "sample_id", "corruption", "severity"),
+)
+
+SELECTION = Table(
+    "selection",
+    "which samples make the benchmark, and why each was kept or left out",
+    (
+        _SAMPLE,
+        Column("impurity", REAL, "mean Gini impurity of the answer trajectories", True),
+        Column("trajectories", INTEGER, "complete trajectories the mean was taken over"),
+        Column("rank", INTEGER, "1-based order of the greedy walk, NULL if not walked", True),
+        Column("kept", TRUTH, "part of the benchmark"),
+        Column("control", TRUTH, "part of the random subset of the same size"),
+        Column(
+            "reason", TEXT, "accepted, impurity_not_above, near_duplicate_of:ID, cap, incomplete"
+        ),
+    ),
+    ("sample_id",),
+)
+
+SHIFTS = Table(
+    "shifts",
+    "one row per model, sample and corrupted condition: what the corruption did",
+    (
+        _MODEL,
+        _SAMPLE,
+        _CORRUPTION,
+        _SEVERITY,
+        Column("uncertainty_shift", REAL, "dS: corrupted minus clean normalised entropy", True),
+        Column("misalignment_shift", REAL, "dC: corrupted minus clean misalignment", True),
+        Column("ras", REAL, "Robustness Alignment Score, -2..1", True),
+        Column("clean_correct", INTEGER, "1 if right on the clean picture", True),
+        Column("correct", INTEGER, "1 if right on the corrupted picture", True),
+        Column("state", TEXT, "cc, cw, wc or ww: clean then corrupted correctness", True),
+    ),
+    ("model", "sample_id", "corruption", "severity"),
+)
