@@ -2,4 +2,4 @@
 
 
 class BadInput(ValueError):  # noqa: N818 - it names what is wrong, not that something is
-    """Input that is refused: one line that names the file, row or key, what is wrong, the way out."""
+    """Refused input: one line with the file, row or key, what is wrong, and the way out."""

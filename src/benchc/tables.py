@@ -5,7 +5,8 @@ Never computes: a writer casts, checks the key, and renames into place; a reader
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +84,7 @@ class Table:
     def write(self, frame: pl.DataFrame, path: Path | str) -> None:
         """Write `frame` as Parquet: conformed, to a temporary name, synced, renamed into place."""
         frame = self.conform(frame)
-        with _renamed_into_place(Path(path)) as temporary:
+        with renamed_into_place(Path(path)) as temporary:
             frame.write_parquet(temporary, compression="zstd", statistics=False)
 
     def read(self, path: Path | str) -> pl.DataFrame:
@@ -127,30 +128,22 @@ def _drift(wanted: pl.Schema, found: dict[str, pl.DataType]) -> str:
     return f"unknown columns {extra}" if extra else ""
 
 
-class _renamed_into_place:  # noqa: N801 - reads as the statement it is used in
+@contextmanager
+def renamed_into_place(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; on success sync it and rename it to `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __enter__(self) -> Path:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        os.close(handle)
-        self.temporary = Path(name)
-        return self.temporary
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            self.temporary.unlink(missing_ok=True)
-            return
-        with self.temporary.open("rb+") as handle:
-            os.fsync(handle.fileno())
-        self.temporary.chmod(0o644)
-        self.temporary.replace(self.path)
-
-
-renamed_into_place = _renamed_into_place
 
 _MODEL = Column("model", TEXT, "key of the model in the config")
 _SAMPLE = Column("sample_id", TEXT, "benchmark/source id")
