@@ -1,1 +1,117 @@
-"""The `benchc` command: one sub-command a stage; never holds logic of its own."""
+"""The `benchc` command: one sub-command a stage, loaded when it is called.
+
+Never holds logic of a stage: it turns refused input into one line and keeps the log.
+"""
+
+import contextlib
+import importlib
+import sys
+import traceback
+from pathlib import Path
+from typing import TextIO
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from benchc.errors import BadInput
+
+STAGES = ("pool", "corrupt", "embed", "infer", "select", "diagnose", "report", "reference")
+
+
+class _Stages(TyperGroup):
+    """The stages, each imported on first use so that `benchc pool` never loads torch."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*STAGES, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in STAGES:
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"benchc.{cmd_name}.command")
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(cls=_Stages, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def benchc(
+    log: Path | None = typer.Option(None, help="Also write messages and tracebacks to this file."),
+) -> None:
+    """Find where a vision-language model's answers stop being trustworthy, and why.
+
+    The stages follow each other: pool -> corrupt, embed -> infer -> select -> diagnose -> report.
+    `snakemake --cores all` runs them all; each also works alone, on its own tables.
+    """
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
+
+
+class _Tee:
+    """Standard error that also goes to a log; progress bars are told apart by `isatty`."""
+
+    def __init__(self, screen: TextIO, log: TextIO):
+        self.screen = screen
+        self.log = log
+
+    def write(self, text: str) -> int:
+        self.log.write(text.replace("\r", "\n"))
+        self.log.flush()
+        return self.screen.write(text)
+
+    def flush(self) -> None:
+        self.screen.flush()
+
+    def isatty(self) -> bool:
+        return self.screen.isatty()
+
+    def fileno(self) -> int:
+        return self.screen.fileno()
+
+    @property
+    def encoding(self) -> str:
+        return self.screen.encoding or "utf-8"
+
+
+@app.command()
+def sql(
+    statement: str = typer.Argument(help="One SQL statement, for instance: FROM leaderboard"),
+    database: Path = typer.Option(Path("results/bench-c.duckdb"), help="The database to read."),
+    format: str = typer.Option("table", help="table, csv, json or parquet."),
+    out: Path | None = typer.Option(None, help="File to write; needed for parquet."),
+) -> None:
+    """Ask the database in SQL, read-only.
+
+    Example: benchc sql "SELECT model, ras FROM leaderboard WHERE scope = 'selection'"
+    """
+    from benchc.diagnose.query import print_query
+
+    print_query(database, statement, format, out)
+
+
+def main() -> None:
+    """Run `benchc`; refused input is one line on standard error and exit status 1."""
+    try:
+        app()
+    except BadInput as error:
+        _say(f"benchc: {error}")
+        sys.exit(1)
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            sys.stdout.close()
+        sys.exit(141)
+    except Exception as error:
+        if isinstance(sys.stderr, _Tee):
+            sys.stderr.log.write(traceback.format_exc())
+            _say(f"benchc: {type(error).__name__}: {error} (traceback: {sys.stderr.log.name})")
+        else:
+            traceback.print_exc()
+        sys.exit(1)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

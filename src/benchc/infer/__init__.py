@@ -1,0 +1,1 @@
+"""Infer: one logit per option for every sample under every condition."""
