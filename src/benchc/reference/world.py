@@ -1,0 +1,145 @@
+"""The drawn world as a source of samples: a picture's description, a question, options, the truth.
+
+Never imports a learning library, and never shares a scene between training and held-out samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchc.keyed import generator
+from benchc.reference.picture import draw
+from benchc.reference.questions import (
+    CATEGORIES,
+    TRACKS,
+    Query,
+    draw_query,
+    evaluate,
+    parse,
+    phrase,
+    wrong_answers,
+)
+from benchc.reference.scene import SIDE, Scene, sample_scene
+
+__all__ = [
+    "SIDE",
+    "TRACKS",
+    "DrawnSample",
+    "Query",
+    "Scene",
+    "caption",
+    "draw",
+    "draw_pool",
+    "drawn_samples",
+    "evaluate",
+    "parse",
+    "sample_scene",
+    "training_samples",
+]
+
+_PER_SCENE = 2
+
+
+@dataclass(frozen=True)
+class DrawnSample:
+    """One question about one drawn picture.
+
+    Attributes:
+        track: One of `TRACKS`.
+        category: The finer kind of question inside the track.
+        question: English question.
+        options: 2 to 6 different answers, exactly one of them right.
+        answer: Index of the right option.
+        scene: Description of the picture; samples that share a picture share the object.
+        ref: Name of the sample inside its pool; the part before the last dash names the picture.
+    """
+
+    track: str
+    category: str
+    question: str
+    options: list[str]
+    answer: int
+    scene: Scene
+    ref: str
+
+
+def draw_pool(n_samples: int, seed: int) -> Iterator[DrawnSample]:
+    """Yield held-out samples in a fixed order, balanced over the tracks, two a picture.
+
+    A pool is a prefix of every longer pool of the same seed.
+    """
+    yield from _samples("held-out", seed, n_samples, _PER_SCENE)
+
+
+def training_samples(n_samples: int, seed: int, per_scene: int = 6) -> Iterator[DrawnSample]:
+    """Yield samples to learn from; no key, hence no scene, is shared with `draw_pool`."""
+    yield from _samples("training", seed, n_samples, per_scene)
+
+
+def drawn_samples(track: str, count: int, seed: int) -> list[DrawnSample]:
+    """Return the first held-out samples of one track."""
+    pool = draw_pool(count * len(TRACKS), seed)
+    return [sample for sample in pool if sample.track == track]
+
+
+def caption(scene: Scene, rng: np.random.Generator) -> str:
+    """Return a sentence that names everything in the scene, in random order."""
+    things = [f"a {s.pattern} {s.colour} {s.kind}" for s in scene.shapes]
+    things += [
+        f"the {'word' if s.text.isalpha() else 'number'} {s.text.upper()}" for s in scene.signs
+    ]
+    return "A picture of " + " and ".join(things[i] for i in rng.permutation(len(things)))
+
+
+def _samples(split: str, seed: int, n_samples: int, per_scene: int) -> Iterator[DrawnSample]:
+    """Yield samples whose tracks are a keyed permutation of all tracks in each run of six."""
+    tracks: list[str] = []
+    for number in range(-(-n_samples // per_scene)):
+        if not tracks:
+            order = generator("reference", split, "tracks", seed, number)
+            tracks = [TRACKS[i] for i in order.permutation(len(TRACKS))]
+        asked, tracks = tracks[:per_scene], tracks[per_scene:]
+        samples = _ask(split, seed, number, asked)
+        yield from samples[: n_samples - number * per_scene]
+
+
+def _ask(split: str, seed: int, number: int, tracks: list[str]) -> list[DrawnSample]:
+    """Return one sample for each track about the first scene of a key that allows them all."""
+    attempt = 0
+    while True:
+        key = (split, seed, number, attempt)
+        scene, rng = sample_scene(*key), generator("reference", "questions", *key)
+        drawn = [_question(track, scene, rng) for track in tracks]
+        if all(drawn):
+            ref = f"{split}-{seed}-{number:06d}"
+            return [
+                DrawnSample(
+                    query.track, query.category, question, options, answer, scene, f"{ref}-{i}"
+                )
+                for i, (query, question, options, answer) in enumerate(filter(None, drawn))
+            ]
+        attempt += 1
+
+
+def _question(
+    track: str, scene: Scene, rng: np.random.Generator
+) -> tuple[Query, str, list[str], int] | None:
+    """Return a query, its question, the options and the right one's index, or None."""
+    for category in rng.permutation(CATEGORIES[track]):
+        for _ in range(4):
+            query = draw_query(str(category), scene, rng)
+            truth = evaluate(query, scene)
+            if truth is None:
+                continue
+            wrong = wrong_answers(query, scene, truth, rng)
+            wanted = int(rng.integers(2, 6)) if len(wrong) > 3 else len(wrong)
+            if not wrong:
+                continue
+            answer = int(rng.integers(min(wanted, len(wrong)) + 1))
+            options = wrong[:wanted]
+            options.insert(answer, truth)
+            return query, phrase(query, rng), options, answer
+    return None
