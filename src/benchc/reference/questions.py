@@ -160,10 +160,10 @@ def wrong_answers(query: Query, scene: Scene, truth: str, rng: np.random.Generat
     """
     shapes, category = scene.shapes, query.category
     if category in ("word", "number"):
-        pools = [[], [t for t in (WORDS if category == "word" else NUMBERS)]]
+        pools = [[], list(WORDS if category == "word" else NUMBERS)]
     elif category == "sign":
         near = NUMBERS if truth in NUMBERS else WORDS
-        pools = [[s.text for s in scene.signs], [t for t in near]]
+        pools = [[s.text for s in scene.signs], list(near)]
     elif query.track == "counting":
         n = int(truth)
         return [

@@ -184,7 +184,7 @@ def _signs(
     """Place one or two signs with different texts."""
     signs: list[Sign] = []
     for _ in range(1 if rng.random() < 0.45 else 2):
-        texts = [t for t in (WORDS if rng.random() < 0.6 else NUMBERS)]
+        texts = WORDS if rng.random() < 0.6 else NUMBERS
         text = texts[rng.integers(len(texts))]
         height, dark = int(rng.integers(24, 31)), bool(rng.random() < 0.4)
         if any(sign.text == text for sign in signs):

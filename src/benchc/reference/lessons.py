@@ -1,0 +1,173 @@
+"""What the reference models learn from: scenes as numbers, pictures and prompts with targets.
+
+Never trains anything, and never uses a held-out sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torchvision.transforms.v2 import InterpolationMode
+from torchvision.transforms.v2 import functional as vision
+
+from benchc.reference.models import PIECES, SIDE, Architecture, prompt
+from benchc.reference.scene import COLOURS, KINDS, NUMBERS, PATTERNS, RADII, WORDS, Scene, cell
+from benchc.reference.world import DrawnSample, draw
+
+FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("kind", KINDS),
+    ("colour", COLOURS),
+    ("pattern", PATTERNS),
+    ("radius", tuple(map(str, RADII))),
+    ("sign", WORDS + NUMBERS),
+)
+"""What can be said about a cell, and the values; value 0 of a field stands for nothing there."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One prompt with what should follow it.
+
+    Attributes:
+        ids: Token ids of picture places, text and, for a lesson in words, the answer but its end.
+        scene: Index of the scene.
+        words: Pairs (position in `ids`, token that should follow).
+        letter: Index of the right option's letter after the last position, or -1.
+        options: Number of options.
+    """
+
+    ids: list[int]
+    scene: int
+    words: list[tuple[int, int]]
+    letter: int
+    options: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Lessons padded on the left.
+
+    Attributes:
+        ids: Token ids, int64 of shape (batch, positions).
+        mask: One where a token is, int64 of shape (batch, positions).
+        scenes: Index of each row's scene, int64 of shape (batch,).
+        words: Rows, positions and next tokens of the word targets, int64 of shape (3, targets).
+        letters: Rows, right options and numbers of options, int64 of shape (3, letter rows).
+    """
+
+    ids: torch.Tensor
+    mask: torch.Tensor
+    scenes: torch.Tensor
+    words: torch.Tensor
+    letters: torch.Tensor
+
+
+def describe(scenes: list[Scene]) -> torch.Tensor:
+    """Return scenes as numbers: int64 of shape (scenes, cells, fields), 0 for nothing."""
+    table = np.zeros((len(scenes), PIECES, len(FIELDS)), np.int64)
+    for row, scene in zip(table, scenes, strict=True):
+        for shape in scene.shapes:
+            said = (shape.kind, shape.colour, shape.pattern, str(shape.radius))
+            row[cell(shape.x, shape.y), :4] = [
+                values.index(v) + 1 for v, (_, values) in zip(said, FIELDS, strict=False)
+            ]
+        for sign in scene.signs:
+            row[cell(sign.x, sign.y), 4] = FIELDS[4][1].index(sign.text) + 1
+    return torch.from_numpy(table)
+
+
+def photograph(scenes: list[Scene]) -> torch.Tensor:
+    """Return drawn pictures as every image processor resizes them.
+
+    Returns:
+        Tensor uint8 of shape (scenes, 3, SIDE, SIDE).
+    """
+    pictures = torch.empty((len(scenes), 3, SIDE, SIDE), dtype=torch.uint8)
+    for start in range(0, len(scenes), 64):
+        drawn = np.stack([draw(scene) for scene in scenes[start : start + 64]])
+        pictures[start : start + 64] = vision.resize(
+            torch.from_numpy(drawn).permute(0, 3, 1, 2),
+            [SIDE, SIDE],
+            interpolation=InterpolationMode.BILINEAR,
+            antialias=True,
+        )
+    return pictures
+
+
+def write_lessons(
+    samples: list[DrawnSample],
+    architecture: Architecture,
+    in_words: float,
+    rng: np.random.Generator,
+) -> tuple[list[Scene], list[Lesson]]:
+    """Return the scenes of samples and one lesson a sample.
+
+    Args:
+        samples: Training samples; those that share a scene follow each other.
+        architecture: Whose tokenizer and prompt to use.
+        in_words: Share of lessons that ask for the answer in words, without options.
+        rng: Decides which lessons are in words.
+    """
+    tokenizer, key = architecture.tokenizer, architecture.key
+    start = opening(architecture)
+    texts = [
+        prompt(s.question, [] if worded else s.options) + "\nanswer"
+        for s, worded in zip(samples, drawn := rng.random(len(samples)) < in_words, strict=True)
+    ]
+    asked = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    answers = tokenizer([s.options[s.answer] for s in samples], add_special_tokens=False)
+    mark = tokenizer.convert_tokens_to_ids("?")
+    scenes: list[Scene] = []
+    lessons: list[Lesson] = []
+    for sample, text, answer, worded in zip(
+        samples, asked, answers["input_ids"], drawn, strict=True
+    ):
+        if not scenes or scenes[-1] is not sample.scene:
+            scenes.append(sample.scene)
+        ids, at = start + text, len(scenes) - 1
+        if worded:
+            spoken = [*answer, tokenizer.eos_token_id]
+            words = [(len(ids) - 1 + i, token) for i, token in enumerate(spoken)]
+            lessons.append(Lesson(ids + answer, at, words, -1, 0))
+        else:
+            hint = [] if key == "paligemma" else [(ids.index(mark), answer[0])]
+            lessons.append(Lesson(ids, at, hint, sample.answer, len(sample.options)))
+    return scenes, lessons
+
+
+def opening(architecture: Architecture) -> list[int]:
+    """Return the ids that come before the question, picture places expanded."""
+    repeated = {
+        "llava": "<bos>" + "<image>" * PIECES,
+        "qwen2vl": "<bos><|vision_start|>" + "<|image_pad|>" * PIECES + "<|vision_end|>",
+        "paligemma": "<image>" * PIECES + "<bos>",
+        "idefics3": "<bos><fake_token_around_image><global-img>"
+        + "<image>" * PIECES
+        + "<fake_token_around_image>",
+    }[architecture.key]
+    ids: list[int] = architecture.tokenizer(repeated, add_special_tokens=False)["input_ids"]
+    return ids
+
+
+def collate(lessons: list[Lesson], pad: int) -> Batch:
+    """Return lessons as one batch, padded on the left."""
+    longest = max(len(lesson.ids) for lesson in lessons)
+    ids = torch.full((len(lessons), longest), pad)
+    mask = torch.zeros_like(ids)
+    words, letters = [], []
+    for row, lesson in enumerate(lessons):
+        shift = longest - len(lesson.ids)
+        ids[row, shift:] = torch.tensor(lesson.ids)
+        mask[row, shift:] = 1
+        words += [(row, shift + position, token) for position, token in lesson.words]
+        if lesson.letter >= 0:
+            letters.append((row, lesson.letter, lesson.options))
+    return Batch(
+        ids,
+        mask,
+        torch.tensor([lesson.scene for lesson in lessons]),
+        torch.tensor(words).reshape(-1, 3).T,
+        torch.tensor(letters).reshape(-1, 3).T,
+    )

@@ -1,0 +1,84 @@
+"""Measures a reference model on held-out samples through its own processor and forward pass.
+
+Never trains, and never reads a letter's id anywhere but from the tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from PIL import Image
+from transformers import PreTrainedModel, ProcessorMixin
+
+from benchc.reference.models import prompt
+from benchc.reference.world import TRACKS, DrawnSample, draw
+
+Answers = list[np.ndarray]
+
+
+def option_probabilities(
+    model: PreTrainedModel,
+    processor: ProcessorMixin,
+    samples: Sequence[DrawnSample],
+    batch: int = 64,
+) -> Answers:
+    """Return one distribution over the options a sample, each float64 and summing to one."""
+    found: Answers = []
+    for start in range(0, len(samples), batch):
+        part = samples[start : start + batch]
+        inputs = encode(processor, part, [prompt(s.question, s.options) for s in part])
+        with torch.inference_mode():
+            last = model(**inputs, logits_to_keep=1).logits[:, -1].double()
+        letters = [processor.tokenizer.convert_tokens_to_ids(chr(65 + i)) for i in range(6)]
+        for row, sample in zip(last[:, letters], part, strict=True):
+            found.append(torch.softmax(row[: len(sample.options)], 0).numpy())
+    return found
+
+
+def spoken_answers(
+    model: PreTrainedModel,
+    processor: ProcessorMixin,
+    samples: Sequence[DrawnSample],
+    batch: int = 64,
+) -> list[str]:
+    """Return what a model answers in words when it is given no options."""
+    found: list[str] = []
+    for start in range(0, len(samples), batch):
+        part = samples[start : start + batch]
+        inputs = encode(processor, part, [s.question for s in part])
+        with torch.inference_mode():
+            ids = model.generate(**inputs, max_new_tokens=4, do_sample=False)
+        said = ids[:, inputs["input_ids"].shape[1] :]
+        found += processor.batch_decode(said, skip_special_tokens=True)
+    return found
+
+
+def encode(
+    processor: ProcessorMixin, samples: Sequence[DrawnSample], texts: Sequence[str]
+) -> dict[str, torch.Tensor]:
+    """Return the inputs of a forward pass for pictures of samples with one user text each."""
+    content = [
+        processor.apply_chat_template(
+            [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": text}]}],
+            add_generation_prompt=True,
+        )
+        for text in texts
+    ]
+    pictures = [[Image.fromarray(draw(sample.scene))] for sample in samples]
+    inputs = processor(text=content, images=pictures, return_tensors="pt", padding=True)
+    inputs.pop("labels", None)
+    return dict(inputs)
+
+
+def score(probabilities: Answers, samples: Sequence[DrawnSample]) -> dict[str, float]:
+    """Return letter accuracy over all samples and by track, and the mean normalised entropy."""
+    right = np.array(
+        [int(p.argmax()) == s.answer for p, s in zip(probabilities, samples, strict=True)]
+    )
+    tracks = np.array([s.track for s in samples])
+    result = {"accuracy": float(right.mean())}
+    result |= {t: float(right[tracks == t].mean()) for t in TRACKS if (tracks == t).any()}
+    entropy = [-(p * np.log(p + 1e-300)).sum() / np.log(len(p)) for p in probabilities]
+    return {**result, "entropy": float(np.mean(entropy))}

@@ -1,0 +1,290 @@
+"""Trains a reference model in three stages: language, vision, then both on pictures.
+
+Never sees a held-out scene, and never a corrupted picture.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from benchc.keyed import digest, generator
+from benchc.reference.lessons import (
+    FIELDS,
+    Batch,
+    Lesson,
+    collate,
+    describe,
+    photograph,
+    write_lessons,
+)
+from benchc.reference.models import PIECES, Architecture, build
+from benchc.reference.scene import GRID
+from benchc.reference.world import training_samples
+
+BATCH = 128
+SMOOTHING = 0.06
+"""Probability of a letter target that is spread evenly over the options of its question."""
+WORD_WEIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to train.
+
+    Attributes:
+        language: Steps of stage one, on described scenes.
+        vision: Steps of stage two, the tower regressed onto the descriptions.
+        joint: Steps of stage three, everything on pictures.
+        scenes: Drawn scenes, with six questions each.
+    """
+
+    language: int
+    vision: int
+    joint: int
+    scenes: int
+
+
+@dataclass
+class Trained:
+    """A trained model and how it came about.
+
+    Attributes:
+        architecture: The model with its processor.
+        log: One row a report: stage, step, seconds, loss and what the probe returned.
+    """
+
+    architecture: Architecture
+    log: list[dict[str, Any]] = field(default_factory=list)
+
+
+Probe = Callable[[Architecture, "Describer | None"], dict[str, float]]
+
+
+class Describer(nn.Module):
+    """Turns a described scene into the tokens that stand in for its picture.
+
+    A cell's token is the sum of learned vectors of its attributes and its place.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList(
+            nn.Embedding(len(values) + 1, width) for name, values in FIELDS if name != "radius"
+        )
+        steps = len(FIELDS[3][1])
+        self.register_buffer(
+            "scale", torch.tril(torch.ones(steps + 1, steps), -1) / math.sqrt(steps)
+        )
+        self.size = nn.Linear(steps, width, bias=False)
+        self.row = nn.Parameter(torch.randn(GRID, 1, width) * 0.5)
+        self.column = nn.Parameter(torch.randn(1, GRID, width) * 0.5)
+
+    def forward(self, described: torch.Tensor) -> torch.Tensor:
+        """Return tokens of shape (scenes, cells, width) for int64 (scenes, cells, fields)."""
+        said = [described[..., i] for i in (0, 1, 2, 4)]
+        total = (self.row + self.column).reshape(1, PIECES, -1)
+        for table, values in zip(self.tables, said, strict=True):
+            total = total + table(values)
+        return total + self.size(self.scale[described[..., 3]])
+
+
+def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str], None]) -> Trained:
+    """Train the model of a key from scratch.
+
+    Args:
+        key: One of `benchc.reference.models.KEYS`.
+        seed: Seed of weights, order and scenes.
+        plan: Steps of each stage.
+        probe: Called now and then for held-out numbers that go into the log.
+        report: Called with a line of progress.
+    """
+    torch.manual_seed(int.from_bytes(digest("reference", "weights", key, seed)[:7], "little"))
+    trained = Trained(build(key))
+    architecture = trained.architecture
+    rng = generator("reference", "lessons", key, seed)
+    samples = list(training_samples(plan.scenes * 6, seed))
+    scenes, lessons = write_lessons(samples, architecture, 0.25, rng)
+    described = describe(scenes)
+    describer = Describer(architecture.model.config.get_text_config().hidden_size)
+    report(f"{key}: {len(scenes)} scenes, {len(lessons)} lessons")
+
+    model = architecture.model
+    tower = [p for n, p in model.named_parameters() if _sees(n)]
+    speech = [p for n, p in model.named_parameters() if not _sees(n)]
+    pad = architecture.tokenizer.pad_token_id
+    batches = _batches(lessons, pad, rng)
+
+    def from_description(batch: Batch) -> torch.Tensor:
+        return lesson_loss(architecture, batch, describer(described[batch.scenes]))
+
+    _stage(
+        "language", plan.language, [*speech, *describer.parameters()], 0.02, 2e-3,
+        lambda: from_description(next(batches)), trained, lambda: probe(architecture, describer),
+        report)  # fmt: skip
+
+    pictures = photograph(scenes)
+    heads = nn.ModuleList(
+        nn.Linear(described_width(describer), len(values) + 1) for _, values in FIELDS
+    )
+    describer.requires_grad_(False)
+    with torch.no_grad():
+        spread = describer(described[:512]).var()
+
+    def regression() -> torch.Tensor:
+        at = torch.from_numpy(rng.integers(len(scenes), size=BATCH))
+        seen = features(architecture, pictures[at])
+        return vision_loss(seen, described[at], describer, heads, spread)
+
+    _stage(
+        "vision", plan.vision, [*tower, *heads.parameters()], 0.02, 2e-3, regression, trained,
+        lambda: probe(architecture, None), report)  # fmt: skip
+
+    def on_pictures() -> torch.Tensor:
+        batch = next(batches)
+        seen = features(architecture, pictures[batch.scenes])
+        kept = vision_loss(seen, described[batch.scenes], describer, heads, spread)
+        return lesson_loss(architecture, batch, seen) + 0.3 * kept
+
+    _stage(
+        "joint", plan.joint, [*tower, *speech, *heads.parameters()], 0.006, 6e-4, on_pictures,
+        trained, lambda: probe(architecture, None), report)  # fmt: skip
+    return trained
+
+
+def features(architecture: Architecture, pixels: torch.Tensor) -> torch.Tensor:
+    """Return the picture tokens of uint8 pictures: float32 of shape (batch, cells, width)."""
+    model = architecture.model.model
+    found = type(model).get_image_features(model, **architecture.picture(pixels)).pooler_output
+    return found if isinstance(found, torch.Tensor) else torch.stack(list(found))
+
+
+def hidden(
+    architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor
+) -> torch.Tensor:
+    """Return the last hidden states of a forward pass with given picture tokens.
+
+    The model's own forward pass runs; only its picture features are replaced by `tokens`.
+    """
+    model = architecture.model.model
+    given = tokens if architecture.key == "paligemma" else list(tokens)
+    model.get_image_features = lambda *args, **kwargs: SimpleNamespace(pooler_output=given)
+    try:
+        call = architecture.inputs(ids, mask)
+        if architecture.key == "qwen2vl":
+            call["image_grid_thw"] = torch.tensor([[1, 2 * GRID, 2 * GRID]]).repeat(len(ids), 1)
+        states = model(**call, pixel_values=torch.zeros(1), use_cache=False).last_hidden_state
+    finally:
+        del model.get_image_features
+    return states
+
+
+def lesson_loss(architecture: Architecture, batch: Batch, tokens: torch.Tensor) -> torch.Tensor:
+    """Return the loss of a batch: letters with smoothed targets, words at half weight."""
+    states = hidden(architecture, batch.ids, batch.mask, tokens)
+    head = architecture.model.lm_head
+    rows, right, options = batch.letters
+    guesses = F.log_softmax(head(states[rows, -1]), -1)
+    first = architecture.tokenizer.convert_tokens_to_ids("A")
+    letters = guesses[:, first : first + 6]
+    share = (torch.arange(6) < options[:, None]) / options[:, None]
+    target = (1 - SMOOTHING) * F.one_hot(right, 6) + SMOOTHING * share
+    loss = -(target * letters).sum(-1).mean()
+    rows, positions, following = batch.words
+    return loss + WORD_WEIGHT * F.cross_entropy(head(states[rows, positions]), following)
+
+
+def vision_loss(
+    seen: torch.Tensor,
+    described: torch.Tensor,
+    describer: Describer,
+    heads: nn.ModuleList,
+    spread: torch.Tensor,
+) -> torch.Tensor:
+    """Return how far picture tokens are from descriptions, empty and filled cells alike heavy."""
+    filled = described.any(-1)
+    weight = torch.where(filled, 0.5 / filled.sum(), 0.5 / (~filled).sum())
+    apart = ((seen - describer(described)) ** 2).mean(-1) / spread
+    loss = (apart * weight).sum()
+    for i, guess in enumerate(heads):
+        logits = guess(seen).flatten(0, 1)
+        wrong = F.cross_entropy(logits, described[..., i].flatten(), reduction="none")
+        loss = loss + 0.25 * (wrong * weight.flatten()).sum()
+    return loss
+
+
+def described_width(describer: Describer) -> int:
+    """Return the width of a describer's tokens."""
+    return describer.row.shape[-1]
+
+
+def _stage(
+    name: str,
+    steps: int,
+    parameters: list[nn.Parameter],
+    matrix_rate: float,
+    rate: float,
+    loss_of_step: Callable[[], torch.Tensor],
+    trained: Trained,
+    probe: Callable[[], dict[str, float]],
+    report: Callable[[str], None],
+) -> None:
+    """Run one stage: Muon for matrices, AdamW for the rest, warm-up and cosine decay."""
+    embedded = {
+        id(m.weight) for m in trained.architecture.model.modules() if isinstance(m, nn.Embedding)
+    } | {id(trained.architecture.model.lm_head.weight)}  # fmt: skip
+    matrices = [
+        p for p in parameters if p.ndim == 2 and id(p) not in embedded and min(p.shape) > 48
+    ]
+    rest = [p for p in parameters if all(p is not m for m in matrices)]
+    optimizers: list[torch.optim.Optimizer] = [
+        torch.optim.Muon(matrices, lr=matrix_rate, weight_decay=0.01),
+        torch.optim.AdamW(rest, lr=rate, weight_decay=0.01, betas=(0.9, 0.98)),
+    ]
+    rates = (matrix_rate, rate)
+    trained.architecture.model.train()
+    start, running = time.monotonic(), 0.0
+    every = max(1, steps // 8)
+    for step in range(1, steps + 1):
+        factor = min(1.0, step / 30) * (0.05 + 0.95 * (1 + math.cos(math.pi * step / steps)) / 2)
+        for optimizer, base in zip(optimizers, rates, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = base * factor
+        loss = loss_of_step()
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        running = loss.item() if step == 1 else 0.95 * running + 0.05 * loss.item()
+        if step % every == 0 or step == steps:
+            row: dict[str, Any] = {"stage": name, "step": step, "loss": round(running, 4)}
+            row["seconds"] = round(time.monotonic() - start, 1)
+            trained.architecture.model.eval()
+            row |= {k: round(v, 4) for k, v in probe().items()}
+            trained.architecture.model.train()
+            trained.log.append(row)
+            report(" ".join(f"{k}={v}" for k, v in row.items()))
+    trained.architecture.model.eval()
+
+
+def _batches(lessons: list[Lesson], pad: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Yield batches for ever, each lesson once an epoch, rows of like length together."""
+    while True:
+        order = rng.permutation(len(lessons))
+        for start in range(0, len(order) - BATCH + 1, BATCH):
+            yield collate([lessons[i] for i in order[start : start + BATCH]], pad)
+
+
+def _sees(name: str) -> bool:
+    """Tell whether a parameter belongs to the vision tower or its projector."""
+    return any(part in name for part in ("vision", "visual", "projector", "connector"))
