@@ -1,0 +1,76 @@
+"""Losses of digital handling: elastic transform, pixelate, JPEG compression.
+
+Never keeps a coded file: what a codec does to the pixels is all that is returned.
+"""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from benchc.corrupt.draws import bits16, strips
+from benchc.pixels import Array, Pixels
+
+
+def elastic_transform(
+    image: Pixels, alpha: float, source: np.random.Philox, scale: float
+) -> Pixels:
+    """Displace each pixel by a smooth random field, bilinear, border reflected.
+
+    Uniform noise of +-0.005 H is blurred by sigma = (0.01 H, 0.01 W), cut at 3 sigma, and
+    multiplied by alpha; both axes use the height, as the convention does.
+
+    Source: imagecorruptions (Michaelis et al. 2019), its re-parametrised elastic transform.
+    """
+    height, width = image.shape[:2]
+    out = np.empty_like(image)
+    dy = _field(source, height, width, alpha * scale)
+    dx = _field(source, height, width, alpha * scale)
+    columns = (np.arange(width, dtype=np.int32) << 5)[None]
+    for rows in strips(height, width):
+        lines = (np.arange(rows.start, rows.stop, dtype=np.int32) << 5)[:, None]
+        x, y = dx[rows] + columns, dy[rows] + lines
+        whole = cv2.merge([(x >> 5).astype(np.int16), (y >> 5).astype(np.int16)])
+        part = (((y & 31) << 5) | (x & 31)).astype(np.uint16)
+        cv2.remap(image, whole, part, cv2.INTER_LINEAR, out[rows], cv2.BORDER_REFLECT)
+    return out
+
+
+def pixelate(image: Pixels, share: float, source: np.random.Philox, scale: float) -> Pixels:
+    """Shrink to a share of each side by box averages and grow back by nearest neighbour.
+
+    Source: Hendrycks & Dietterich 2019, ImageNet-C.
+    """
+    height, width = image.shape[:2]
+    tenths = round(100 * share)
+    small = (max(1, width * tenths // 100), max(1, height * tenths // 100))
+    picture = Image.fromarray(image).resize(small, Image.Resampling.BOX)
+    return np.array(picture.resize((width, height), Image.Resampling.NEAREST))
+
+
+def jpeg_compression(image: Pixels, quality: int, source: np.random.Philox, scale: float) -> Pixels:
+    """Compress as baseline JPEG with 4:2:0 chroma and decode again.
+
+    Source: Hendrycks & Dietterich 2019, ImageNet-C.
+    """
+    options = [cv2.IMWRITE_JPEG_QUALITY, quality]
+    if image.ndim == 2:
+        _, data = cv2.imencode(".jpg", image, options)
+        return np.asarray(cv2.imdecode(data, cv2.IMREAD_GRAYSCALE), dtype=np.uint8)
+    _, data = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), options)
+    bgr: Array | None = cv2.imdecode(data, cv2.IMREAD_COLOR)
+    assert bgr is not None
+    return np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB), dtype=np.uint8)
+
+
+def _field(source: np.random.Philox, height: int, width: int, alpha: float) -> NDArray[np.int32]:
+    """One axis of displacement in 1/32 pixel, int32 (height, width)."""
+    field: Array = bits16(source, height * width).reshape(height, width)
+    sizes = [2 * int(3 * 0.01 * side + 0.5) + 1 for side in (width, height)]
+    if max(sizes) > 1:
+        field = cv2.GaussianBlur(
+            field, sizes, 0.01 * width, sigmaY=0.01 * height, borderType=cv2.BORDER_REFLECT
+        )
+    gain = round(2 * 0.005 * height * alpha * 32 * 256)
+    centred = np.asarray(field, dtype=np.int32) - 32768
+    return (centred.astype(np.int64) * gain + (1 << 23) >> 24).astype(np.int32)
