@@ -39,9 +39,9 @@ def snow(
     mean, deviation, zoom, threshold, radius, sigma, keep = constants
     height, width = image.shape[:2]
     small = [max(1, -int(-side // (zoom * scale))) for side in (height, width)]
-    field: Array = _normal_field(source, (small[0], small[1]), mean, deviation)
-    field = cv2.resize(field, (width, height), interpolation=cv2.INTER_LINEAR_EXACT)
-    flakes: Array = _grey_levels(threshold, ceiling=True).take(field)
+    coarse = _normal_field(source, (small[0], small[1]), mean, deviation)
+    field: Array = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR_EXACT)
+    flakes: Array = _grey_levels(threshold, ceiling=True).take(np.asarray(field, dtype=np.uint16))
     towards = direction(uniform(source, STEPS), -135)
     flakes = streak(flakes, max(1, round(radius * scale)), sigma * scale, towards)
     kept, white = _whitening(round(100 * keep))
