@@ -1,0 +1,181 @@
+"""A hash of exactly the code and files that a result depends on.
+
+Follows names through syntax trees, so that a comment, a docstring, formatting or an unrelated
+function changes nothing. Never imports or runs the code it reads.
+"""
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+_PACKAGE = "benchc"
+_WHOLE = "*"
+
+
+def of_code(*entries: str, ignoring: Iterable[str] = ()) -> str:
+    """Return a 16-digit hash of the definitions that `entries` reach inside the package.
+
+    Args:
+        entries: Each `module:name`, or `module` for everything in it.
+        ignoring: Entries that are not followed.
+    """
+    stop = {_entry(entry) for entry in ignoring}
+    seen: set[tuple[str, str]] = set()
+    waiting = [_entry(entry) for entry in entries]
+    while waiting:
+        reference = waiting.pop()
+        if reference in seen or reference in stop or (reference[0], _WHOLE) in stop:
+            continue
+        seen.add(reference)
+        waiting.extend(_reached(*reference))
+    texts = [f"{module}:{name}={_text(module, name)}" for module, name in sorted(seen)]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """Return a 16-digit hash of files' names and contents; SQL without its comments."""
+    whole = hashlib.sha256()
+    for path in sorted(paths):
+        if path.suffix == ".sql":
+            content = hashlib.sha256(_bare_sql(path.read_text()).encode())
+        else:
+            with path.open("rb") as handle:
+                content = hashlib.file_digest(handle, "sha256")
+        whole.update(f"{path.name}={content.hexdigest()}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def packaged(folder: str, pattern: str) -> list[Path]:
+    """Return the package's own data files under `folder` that match `pattern`."""
+    return sorted((_root() / folder).rglob(pattern))
+
+
+def _bare_sql(text: str) -> str:
+    return " ".join(re.sub(r"--[^\n]*", " ", text).split())
+
+
+def _entry(entry: str) -> tuple[str, str]:
+    module, _, name = entry.partition(":")
+    return module, name or _WHOLE
+
+
+@cache
+def _root() -> Path:
+    spec = find_spec(_PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """Return the file of a module of this package, without importing it."""
+    first, *parts = module.split(".")
+    if first != _PACKAGE:
+        return None
+    place = _root().joinpath(*parts)
+    for candidate in (place.with_suffix(".py"), place / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+@cache
+def _definitions(module: str) -> dict[str, list[ast.stmt]]:
+    """Return what a module defines at its top level, by name; bare statements under `*`."""
+    path = _path(module)
+    if path is None:
+        raise ValueError(f"{module} is no module of {_PACKAGE}")
+    found: dict[str, list[ast.stmt]] = {_WHOLE: []}
+    for node in _without_docstrings(ast.parse(path.read_text(encoding="utf-8"))).body:
+        for name in _names_defined(node):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _names_defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+        return names or [_WHOLE]
+    return [_WHOLE]
+
+
+def _reached(module: str, name: str) -> list[tuple[str, str]]:
+    definitions = _definitions(module)
+    nodes = _nodes(module, name)
+    reached = [(module, other) for other in definitions] if name == _WHOLE else []
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if isinstance(node, ast.ImportFrom):
+            wanted = None if isinstance(nodes[0], ast.ImportFrom) and name != _WHOLE else _WHOLE
+            reached += _imported_from(module, node, name if wanted is None else None)
+        elif isinstance(node, ast.Import):
+            reached += [(a.name, _WHOLE) for a in node.names if _path(a.name)]
+        elif isinstance(node, ast.Name) and node.id in definitions:
+            reached.append((module, node.id))
+    if name != _WHOLE and definitions[_WHOLE]:
+        reached += [
+            (module, n.id)
+            for statement in definitions[_WHOLE]
+            for n in ast.walk(statement)
+            if isinstance(n, ast.Name) and n.id in definitions
+        ]
+    return reached
+
+
+def _imported_from(module: str, node: ast.ImportFrom, only: str | None) -> list[tuple[str, str]]:
+    source = _absolute(module, node)
+    if _path(source) is None:
+        return []
+    found = []
+    for alias in node.names:
+        if only is not None and (alias.asname or alias.name) != only:
+            continue
+        if alias.name != "*" and alias.name in _definitions(source):
+            found.append((source, alias.name))
+        elif _path(f"{source}.{alias.name}"):
+            found.append((f"{source}.{alias.name}", _WHOLE))
+        else:
+            found.append((source, _WHOLE))
+    return found
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    path = _path(module)
+    package = module.split(".")
+    if path is None or path.name != "__init__.py":
+        package = package[:-1]
+    base = package[: len(package) - (node.level - 1)]
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _nodes(module: str, name: str) -> list[ast.stmt]:
+    definitions = _definitions(module)
+    if name not in definitions:
+        raise ValueError(f"{module} defines no {name}")
+    return definitions[name]
+
+
+def _text(module: str, name: str) -> str:
+    nodes = [*_nodes(module, name), *_definitions(module)[_WHOLE]]
+    return "".join(
+        ast.dump(node) for node in nodes if not isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        holder = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        if isinstance(node, holder) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree

@@ -1,0 +1,65 @@
+"""From option logits to the row of a table: softmax, top-1, ties, status.
+
+Never runs a model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing to ask: a picture (uint8 RGB, height x width x 3), a question and its options."""
+
+    image: np.ndarray
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a model said: one logit an option (natural-log units), or none and why.
+
+    `option_mass` is the share of the full-vocabulary probability on the options' tokens, 0..1,
+    and None where the scoring has no such share.
+    """
+
+    logits: tuple[float, ...] | None
+    option_mass: float | None
+    status: str = "ok"
+
+
+class Backend(Protocol):
+    """Anything that turns questions into scores, one for one and in order."""
+
+    def score(self, questions: Sequence[Question]) -> list[Score]:
+        """Return one score a question; a question that cannot be asked gets a status."""
+        ...
+
+
+def prediction_columns(score: Score, temperature: float) -> dict[str, object]:
+    """Return the columns of `predictions` that follow from a score.
+
+    p = softmax(logits / temperature) in float64; a logit that is not finite makes p NULL and the
+    status `nonfinite_logits`. top1 is the lowest index that holds the maximum, `is_tie` says that
+    several do.
+    """
+    empty = {"logits": None, "p": None, "top1": None, "is_tie": None, "option_mass": None}
+    if score.logits is None:
+        return {**empty, "status": score.status}
+    logits = np.asarray(score.logits, dtype=np.float64)
+    if not np.isfinite(logits).all():
+        return {**empty, "status": "nonfinite_logits"}
+    weights = np.exp((logits - logits.max()) / temperature)
+    p = weights / weights.sum()
+    return {
+        "logits": logits.tolist(),
+        "p": p.tolist(),
+        "top1": int(p.argmax()),
+        "is_tie": bool((p == p.max()).sum() > 1),
+        "option_mass": score.option_mass,
+        "status": score.status,
+    }
