@@ -1,0 +1,224 @@
+"""The config of a run, typed: every key, its meaning, its default; unknown keys are refused.
+
+Never reads the network or loads a model; paths stay as they are written.
+"""
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from benchc.errors import BadInput
+from benchc.infer.settings import Key, Model
+from benchc.pool.specs import Source
+
+CORRUPTION_NAMES = (
+    "gaussian_noise",
+    "shot_noise",
+    "impulse_noise",
+    "speckle_noise",
+    "defocus_blur",
+    "glass_blur",
+    "motion_blur",
+    "zoom_blur",
+    "gaussian_blur",
+    "snow",
+    "frost",
+    "fog",
+    "spatter",
+    "elastic_transform",
+    "pixelate",
+    "jpeg_compression",
+    "brightness",
+    "contrast",
+    "saturate",
+)
+
+Corruption = Literal[CORRUPTION_NAMES]  # type: ignore[valid-type]
+Severity = Annotated[int, Field(ge=1, le=5, strict=True)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Corrupt(_Section):
+    """How pictures are corrupted."""
+
+    reference_side: int | None = Field(
+        default=None,
+        ge=1,
+        description="Scale blurs that are given in pixels by (shorter side / this); "
+        "left out, they are the same number of pixels on every picture, as in ImageNet-C.",
+    )
+    store: Literal["png", "webp"] | None = Field(
+        default=None, description="Keep corrupted pictures too, losslessly."
+    )
+
+
+class Embed(_Section):
+    """The CLIP model behind the diversity of the selection."""
+
+    model: str = Field(
+        default="reference/clip",
+        description="A folder with open_clip_config.json, or an open_clip architecture.",
+    )
+    pretrained: str | None = Field(
+        default=None, description="The weights of an open_clip architecture: a file or a tag."
+    )
+
+
+class Select(_Section):
+    """Which samples of the pool make the benchmark."""
+
+    impurity_above: float = Field(
+        default=0.10, ge=0, le=1, description="Keep samples whose mean Gini impurity is above."
+    )
+    image_cosine_limit: float = Field(
+        default=0.95, ge=-1, le=1, description="From here on two pictures count as alike."
+    )
+    text_cosine_limit: float = Field(
+        default=0.95, ge=-1, le=1, description="From here on two questions count as alike."
+    )
+    cap: int | None = Field(default=None, ge=1, description="Stop after so many samples.")
+
+
+class Infer(_Section):
+    """How models are run; none of it belongs to a model."""
+
+    threads: int = Field(
+        default=1, ge=1, description="CPU threads of one model; independent of --cores."
+    )
+
+
+class Config(_Section):
+    """One run from pool to report."""
+
+    seed: int = Field(default=1, ge=0, description="Seed of every random draw.")
+    sources: dict[Key, Source] = Field(min_length=1, description="Where samples come from.")
+    corruptions: tuple[Corruption, ...] = Field(
+        default=CORRUPTION_NAMES, min_length=1, description="Names; all nineteen by default."
+    )
+    severities: tuple[Severity, ...] = Field(
+        default=(1, 2, 3, 4, 5), min_length=1, description="Ascending, from 1 to 5."
+    )
+    models: dict[Key, Model] = Field(min_length=1, description="The models under test, by key.")
+    selectors: tuple[Key, ...] = Field(
+        default=(),
+        description="Models whose answers choose the benchmark; all models by default. "
+        "Any other model is run on the chosen samples only.",
+    )
+    corrupt: Corrupt = Corrupt()
+    embed: Embed = Embed()
+    select: Select = Select()
+    infer: Infer = Infer()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_select(cls, values: Any) -> Any:
+        if isinstance(values, dict) and not values.get("selectors"):
+            models = values.get("models")
+            keys = tuple(map(str, models)) if isinstance(models, dict) else ()
+            return {**values, "selectors": keys}
+        return values
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Config":
+        for name, keys in (("models", self.models), ("sources", self.sources)):
+            lowered: dict[str, str] = {}
+            for key in keys:
+                other = lowered.setdefault(key.lower(), key)
+                if other != key:
+                    raise ValueError(
+                        f"{name}: keys {other!r} and {key!r} are one file on some disks; rename one"
+                    )
+        for key in self.selectors:
+            if key not in self.models:
+                raise ValueError(f"selectors: {key!r} is not in models{_nearest(key, self.models)}")
+        for name in ("selectors", "corruptions", "severities"):
+            values = getattr(self, name)
+            if len(set(values)) < len(values):
+                raise ValueError(f"{name}: a value occurs twice")
+        if list(self.severities) != sorted(self.severities):
+            raise ValueError("severities: list them from low to high")
+        return self
+
+
+def read_config(values: Mapping[str, Any], project: Path) -> Config:
+    """Check a config and return it typed.
+
+    Args:
+        values: The keys of a run; top-level keys that are missing come from the project's own
+            `config.yaml`. Where `models` is given, the default `selectors` do not apply.
+        project: The folder of the Snakefile, from which relative paths count.
+
+    Raises:
+        BadInput: a key is unknown, misspelt, of the wrong type or out of range, or a path does
+            not exist; the line names the key and the way out.
+    """
+    defaults = yaml.safe_load((project / "config.yaml").read_text(encoding="utf-8"))
+    if "models" in values:
+        defaults.pop("selectors", None)
+    try:
+        config = Config.model_validate({**defaults, **values})
+    except ValidationError as error:
+        raise BadInput(_one_line(error)) from None
+    _check_paths(config, project)
+    return config
+
+
+def _check_paths(config: Config, project: Path) -> None:
+    for key, model in config.models.items():
+        if model.path is not None and not (project / model.path / "config.json").is_file():
+            raise BadInput(
+                f"config: models.{key}.path: {model.path} holds no checkpoint (no config.json); "
+                f"relative paths count from {project}"
+            )
+    for key, source in config.sources.items():
+        path = getattr(source, "path", None)
+        if path is not None and not (project / path).exists():
+            raise BadInput(
+                f"config: sources.{key}.path: {path} does not exist; "
+                f"relative paths count from {project}"
+            )
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"])
+        message = f"unknown key{_nearest(str(first['loc'][-1]), known)}"
+    elif first["type"] == "string_pattern_mismatch" and "[key]" in first["loc"]:
+        message = "a key is letters, digits, '.', '_' and '-', and starts with a letter or digit"
+    elif first["type"] == "string_type":
+        message = f"{first['input']!r} is not text; write it in a config file, in quotes"
+    elif first["type"] == "literal_error":
+        choices = [c.strip("'") for c in first["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        message = f"unknown value {first['input']!r}{_nearest(str(first['input']), choices)}"
+    return f"config: {place}: {message}" if place else f"config: {message}"
+
+
+def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+    """Return the keys that are allowed where an unknown one was found."""
+    if len(place) == 1:
+        return list(Config.model_fields)
+    if place[0] == "models":
+        return list(Model.model_fields)
+    if place[0] == "sources":
+        from benchc.pool import specs
+
+        names = [n for n in dir(specs) if n.endswith("Source") and not n.startswith("_")]
+        kinds = [getattr(specs, n) for n in names if hasattr(getattr(specs, n), "model_fields")]
+        return sorted({field for kind in kinds for field in kind.model_fields})
+    section = Config.model_fields[str(place[0])].annotation
+    return list(getattr(section, "model_fields", {}))
+
+
+def _nearest(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(map(str, known))}"
