@@ -33,6 +33,15 @@ class Rendering:
     reference_side: int | None
     sha256: dict[tuple[str, str, int], str]
 
+    def pixels(
+        self, image_ids: Iterable[str], name: str, severities: Sequence[int]
+    ) -> Iterator[str]:
+        """Yield the hashes of pictures under a corruption, in a fixed order."""
+        if name in (CLEAN, BLANK):
+            return
+        for image_id in sorted(image_ids):
+            yield from (self.sha256[image_id, name, severity] for severity in severities)
+
     def picture(self, clean: np.ndarray, image_id: str, name: str, severity: int) -> np.ndarray:
         """Return the picture under a condition, height x width x 3 uint8.
 
@@ -67,7 +76,7 @@ def predict(
     images: pl.DataFrame,
     rendering: Rendering,
     conditions: dict[str, Sequence[int]],
-    chunk_keys: dict[str, str],
+    model_key: str,
     chunks: Path,
 ) -> pl.DataFrame:
     """Return the `predictions` of one model for every sample under every condition.
@@ -80,10 +89,11 @@ def predict(
         images: `images` they show.
         rendering: How to corrupt them.
         conditions: Severities of each corruption, `clean` and `blank` at severity 0 among them.
-        chunk_keys: Everything that could change a prediction under a corruption, as one string.
-        chunks: Folder for finished chunks; those with other keys are left alone.
+        model_key: Everything about the model that could change a prediction, as one string.
+        chunks: Folder for finished chunks, each named by the model, the questions and the pixels
+            it was made from; others are left alone.
     """
-    tasks = list(_tasks(samples, conditions, chunk_keys, chunks))
+    tasks = list(_tasks(samples, conditions, rendering, model_key, chunks))
     total = sum(task.samples.height * len(task.severities) for task in tasks)
     pictures = {row["image_id"]: row["bytes"] for row in images.iter_rows(named=True)}
     with tqdm(total=total, desc=key, unit="answer", disable=None, mininterval=2) as progress:
@@ -108,14 +118,16 @@ class _Task:
 def _tasks(
     samples: pl.DataFrame,
     conditions: dict[str, Sequence[int]],
-    chunk_keys: dict[str, str],
+    rendering: Rendering,
+    model_key: str,
     chunks: Path,
 ) -> Iterator[_Task]:
     blocks = list(_blocks(SAMPLES.conform(samples)))
     for corruption, severities in conditions.items():
         for block in blocks:
             asked = block.select("sample_id", "image_id", "question", "options").write_json()
-            name = digest(chunk_keys[corruption], corruption, str(list(severities)), asked).hex()
+            pixels = rendering.pixels(block["image_id"].unique(), corruption, severities)
+            name = digest(model_key, corruption, str(list(severities)), asked, *pixels).hex()
             yield _Task(block, corruption, severities, chunks / f"{name[:32]}.parquet")
 
 
@@ -162,6 +174,15 @@ def _run_task(
 
 def _length(question: Question) -> int:
     return len(question.question.split()) + sum(2 + len(o.split()) for o in question.options)
+
+
+def conditions(corrupted: pl.DataFrame) -> dict[str, list[int]]:
+    """Return the severities of each corruption, with clean and blank at severity 0 in front."""
+    pairs = corrupted.select("corruption", "severity").unique().sort("corruption", "severity")
+    found: dict[str, list[int]] = {CLEAN: [0], BLANK: [0]}
+    for corruption, severity in pairs.iter_rows():
+        found.setdefault(corruption, []).append(severity)
+    return found
 
 
 def expected_hashes(corrupted: pl.DataFrame) -> dict[tuple[str, str, int], str]:

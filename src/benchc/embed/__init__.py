@@ -1,0 +1,1 @@
+"""Embed: where a sample lies among the others, in picture and in text."""

@@ -1,0 +1,41 @@
+"""The `benchc embed` command; never holds logic.
+
+Heavy libraries are loaded when it runs, not when it is listed.
+"""
+
+from pathlib import Path
+
+import typer
+
+from benchc.tables import EMBEDDINGS, IMAGES, SAMPLES
+
+app = typer.Typer(no_args_is_help=True, help="Place each sample among the others, with CLIP.")
+
+
+@app.callback()
+def _embed() -> None:
+    """Place each sample among the others: unit vectors of its picture and of its text."""
+
+
+@app.command()
+def samples(
+    samples: Path = typer.Option(help="samples.parquet of the pool."),
+    images: Path = typer.Option(help="images.parquet of the pool."),
+    out: Path = typer.Option(help="File to write, embeddings.parquet."),
+    model: str = typer.Option(
+        help="A folder with open_clip_config.json, or an open_clip architecture as ViT-B-32."
+    ),
+    pretrained: str | None = typer.Option(None, help="Weights of that architecture."),
+    threads: int = typer.Option(1, min=1, help="CPU threads."),
+) -> None:
+    """Embed every sample of the pool.
+
+    Example: benchc embed samples --samples results/pool/samples.parquet
+    --images results/pool/images.parquet --model reference/clip
+    --out results/embed/embeddings.parquet
+    """
+    from benchc.embed.clip import Clip, embed_samples
+
+    clip = Clip(model, pretrained, threads)
+    frame = embed_samples(clip, SAMPLES.read(samples), IMAGES.read(images))
+    EMBEDDINGS.write(frame, out)

@@ -1,0 +1,137 @@
+"""The `benchc infer` commands; never hold logic.
+
+Heavy libraries are loaded when they run, not when they are listed.
+"""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from benchc import fingerprint
+from benchc.errors import BadInput
+from benchc.infer.settings import Model
+from benchc.tables import (
+    CORRUPTED,
+    IMAGES,
+    PREDICTIONS,
+    SAMPLES,
+    SELECTION,
+    renamed_into_place,
+)
+
+app = typer.Typer(no_args_is_help=True, help="Ask a model, and keep its option probabilities.")
+
+_LIBRARIES = ("torch", "torchvision", "transformers", "tokenizers", "pillow", "numpy")
+
+
+@app.callback()
+def _infer() -> None:
+    """Ask a model every question under every corruption, and keep its option probabilities."""
+
+
+@app.command()
+def predict(
+    key: str = typer.Argument(help="The model's key: its name in every table."),
+    settings: str = typer.Option(help="JSON as in the config, or a file that holds it."),
+    samples: Path = typer.Option(help="samples.parquet of the pool."),
+    images: Path = typer.Option(help="images.parquet of the pool."),
+    corrupted: list[Path] = typer.Option(help="Tables of the corrupt stage, one a corruption."),
+    selection: Path | None = typer.Option(
+        None, help="selection.parquet: ask kept and control samples only."
+    ),
+    out: Path = typer.Option(help="File to write, predictions.parquet."),
+    seed: int = typer.Option(1, help="The seed the pictures were corrupted with."),
+    reference_side: int | None = typer.Option(None, help="As given to `benchc corrupt render`."),
+    threads: int = typer.Option(1, min=1, help="CPU threads of the model."),
+) -> None:
+    """Predict with one model, clean, blank and corrupted.
+
+    Finished chunks are kept in the folder `chunks` beside OUT, so that a killed command goes on
+    where it was; `run.json` beside OUT says what the predictions were made with.
+    """
+    from benchc.infer import run
+    from benchc.infer.transformers_backend import TransformersBackend
+
+    model = _settings(settings)
+    asked = SAMPLES.read(samples)
+    if selection is not None:
+        wanted = SELECTION.read(selection).filter(pl.col("kept") | pl.col("control"))
+        asked = asked.join(wanted, on="sample_id", how="semi")
+    pictures = run.asked_images(asked, IMAGES.read(images))
+    recipes = pl.concat(
+        CORRUPTED.read(path, columns=["image_id", "corruption", "severity", "pixels_sha256"])
+        for path in corrupted
+    )
+    hashes = run.expected_hashes(recipes)
+    backend = TransformersBackend(model, threads)
+    frame = run.predict(
+        key,
+        model,
+        backend,
+        asked,
+        pictures,
+        run.Rendering(seed, reference_side, hashes),
+        run.conditions(recipes),
+        _model_key(model, threads),
+        out.parent / "chunks",
+    )
+    _write_record(model, backend.facts(), out.parent / "run.json")
+    PREDICTIONS.write(frame, out)
+    _say_outcome(key, frame)
+
+
+def _settings(text: str) -> Model:
+    if not text.lstrip().startswith("{"):
+        try:
+            text = Path(text).read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"--settings {text}: {error.strerror}") from None
+    try:
+        return TypeAdapter(Model).validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "settings"
+        raise BadInput(f"--settings: {place}: {first['msg']}") from None
+
+
+def _model_key(model: Model, threads: int) -> str:
+    """Return what could change a prediction besides the question and the picture."""
+    parts: dict[str, object] = {
+        "settings": model.result_settings(),
+        "code": fingerprint.of_code(
+            "benchc.infer.transformers_backend", "benchc.infer.scores", "benchc.infer.prompt"
+        ),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "threads": threads,
+    }
+    if model.path is not None:
+        parts["checkpoint"] = fingerprint.of_files(model.checkpoint_files(Path(model.path)))
+    return json.dumps(parts, sort_keys=True)
+
+
+def _write_record(model: Model, facts: dict[str, object], path: Path) -> None:
+    record = {
+        "settings": model.model_dump(),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        **facts,
+    }
+    with renamed_into_place(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+
+
+def _say_outcome(key: str, frame: pl.DataFrame) -> None:
+    failed = frame.filter(pl.col("status") != "ok")
+    reasons = failed["status"].value_counts().sort("status").iter_rows()
+    left_out = ", ".join(f"{count} {status}" for status, count in reasons)
+    typer.echo(f"{key}: {frame.height} predictions, {left_out or 'all ok'}", err=True)
+    mass = frame.filter(pl.col("corruption") == "clean")["option_mass"].mean()
+    if isinstance(mass, float) and mass < 0.5:
+        typer.echo(
+            f"{key}: warning: on clean pictures the options hold only {mass:.0%} of the "
+            "probability; this model would not answer with a letter here",
+            err=True,
+        )
