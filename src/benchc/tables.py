@@ -5,7 +5,7 @@ Never computes: a writer casts, checks the key, and renames into place; a reader
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,8 +87,8 @@ class Table:
         with renamed_into_place(Path(path)) as temporary:
             frame.write_parquet(temporary, compression="zstd", statistics=False)
 
-    def read(self, path: Path | str) -> pl.DataFrame:
-        """Read a Parquet file that this schema wrote.
+    def read(self, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Read a Parquet file that this schema wrote, whole or some columns of it.
 
         Raises:
             BadInput: the file is missing, cut short, or its columns differ from the schema.
@@ -105,7 +105,8 @@ class Table:
         drift = _drift(self.schema, found)
         if drift:
             raise BadInput(f"{path}: not a `{self.name}` table: {drift}; delete it and run again")
-        return pl.read_parquet(path, hive_partitioning=False, glob=False)
+        wanted = None if columns is None else list(columns)
+        return pl.read_parquet(path, columns=wanted, hive_partitioning=False, glob=False)
 
 
 def _finite_or_null(column: Column) -> pl.Expr:

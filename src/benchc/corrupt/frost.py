@@ -1,4 +1,4 @@
-"""Frost on a window, grown from lines: feathers of stem, barbs and barbules over a haze.
+"""Frost on a window, drawn: leaves of ice over one another, ribbed, lit from one side.
 
 Never blends a photograph: one periodic sheet is drawn once per process, then cropped by key.
 """
@@ -18,7 +18,7 @@ SIDE = 1024
 """Side of the periodic sheet, in pixels."""
 
 _TURN = 512
-_EDGE = 320
+_NODES = 10
 
 
 def frost(
@@ -43,15 +43,15 @@ def frost(
     return np.asarray(cv2.addWeighted(image, a, layer, b, 0), dtype=np.uint8)
 
 
-def _crop(source: np.random.Philox, height: int, width: int) -> Pixels:
+def _crop(source: np.random.Philox, height: int, width: int) -> Array:
     """Cut a random window out of the sheet, mirrored at random; enlarged above SIDE."""
-    sheet: Array = _sheet()
+    sheet: Array = frost_sheet()
     top, left, flips = uniform(source, SIDE), uniform(source, SIDE), uniform(source, 4)
     longest = max(height, width)
     tall, wide = height, width
     if longest > SIDE:
         tall, wide = max(1, height * SIDE // longest), max(1, width * SIDE // longest)
-    window: Array = sheet[top : top + tall, left : left + wide]
+    window = sheet[top : top + tall, left : left + wide]
     window = window[:: -1 if flips & 1 else 1, :: -1 if flips & 2 else 1]
     window = np.ascontiguousarray(window)
     if longest > SIDE:
@@ -60,99 +60,113 @@ def _crop(source: np.random.Philox, height: int, width: int) -> Pixels:
 
 
 @cache
-def _sheet() -> Pixels:
+def frost_sheet() -> Pixels:
     """The sheet, tinted and repeated twice each way, uint8 (2 SIDE, 2 SIDE, 3)."""
-    lines = _feathers()
-    haze = _wrapped_blur(lines, 24)
-    glow = _wrapped_blur(lines, 2)
-    base = 40 + haze.astype(np.int32) + glow // 2 + (lines.astype(np.int32) * 2) // 5
-    level = np.clip(base, 0, 255).astype(np.uint8)
+    source = keyed.philox("frost sheet", 3)
+    ice: Array = np.full((SIDE, SIDE), 96, dtype=np.uint8)
+    for count, lengths, levels, blur in (
+        (420, (60, 240), (70, 150), 2),
+        (700, (30, 160), (80, 190), 1),
+        (1300, (8, 60), (110, 215), 0),
+    ):
+        _draw_leaves(ice, source, count, lengths, levels)
+        if blur:
+            ice = _wrapped_blur(ice, blur)
+    # Breath on the glass fills the gaps; grain over all.
+    mist = _wrapped_blur(ice, 40)
+    mist = _wrapped_blur(mist, 40)
+    grain = bits16(source, SIDE * SIDE).reshape(SIDE, SIDE) >> 8
+    grain = _wrapped_blur(grain.astype(np.uint8), 1).astype(np.int32) - 128
+    deep = ice.astype(np.int32)
+    deep += np.maximum(mist.astype(np.int32) - deep, 0) // 2
+    level = np.clip(deep + (deep - mist) // 6 + grain // 2 + 22, 0, 255).astype(np.uint8)
     tint = [
         np.clip(np.arange(256) * part // 100 + add, 0, 255).astype(np.uint8)
-        for part, add in ((96, -6), (98, 4), (92, 20))
+        for part, add in ((100, -14), (98, 3), (92, 22))
     ]
     colour = cv2.merge([cv2.LUT(level, table) for table in tint])
-    sheet = np.tile(colour, (2, 2, 1))
+    sheet = np.tile(np.asarray(colour, dtype=np.uint8), (2, 2, 1))
     sheet.flags.writeable = False
     return sheet
 
 
-def _wrapped_blur(sheet: Pixels, sigma: int) -> Pixels:
-    margin = 4 * sigma
-    wide: Array = cv2.copyMakeBorder(sheet, margin, margin, margin, margin, cv2.BORDER_WRAP)
-    wide = wide.astype(np.uint16) << 8
-    wide = cv2.GaussianBlur(wide, (2 * margin + 1, 2 * margin + 1), sigma)
-    return (wide[margin:-margin, margin:-margin] >> 8).astype(np.uint8)
-
-
-def _feathers(count: int = 90, nodes: int = 64, spacing: int = 6) -> Pixels:
-    """Draw the lines, uint8 (SIDE, SIDE), periodic."""
-    source = keyed.philox("frost sheet", 1)
-    canvas = np.zeros((SIDE + 2 * _EDGE, SIDE + 2 * _EDGE), dtype=np.uint8)
-    cosines = _cosines()
-
-    def draw(n: int, low: int, high: int) -> NDArray[np.int64]:
-        return low + bits16(source, n).astype(np.int64) * (high - low) // 65536
-
-    # Stems: a heading that drifts; 1/16 pixel throughout.
-    heading = (
-        draw(count, 0, _TURN)[:, None]
-        + np.cumsum(
-            np.repeat(draw(count, -3, 4)[:, None], nodes, 1)
-            + draw(count * nodes, -4, 5).reshape(count, nodes),
-            axis=1,
-        )
-        // 2
-    )
-    start = draw(2 * count, 0, SIDE * 16).reshape(2, count, 1) + _EDGE * 16
-    x = start[0] + np.cumsum(_step(cosines, heading, spacing * 16), axis=1)
-    y = start[1] + np.cumsum(_step(cosines, heading + 3 * _TURN // 4, spacing * 16), axis=1)
-    length = draw(count, nodes // 3, nodes)
-    alive = np.arange(nodes) < length[:, None]
-    reach = draw(count, 14, 40)[:, None] * 16
-
-    # Barbs on both sides, longest near the root, each with barbules.
-    taper = np.clip((length[:, None] - np.arange(nodes)), 0, None) * 256 // length[:, None]
-    taper = np.minimum(taper, np.arange(nodes) * 64 + 64)
-    for side in (-1, 1):
-        angle = heading + side * 80
-        size = reach * taper // 256 * draw(count * nodes, 140, 256).reshape(count, nodes) // 256
-        for k in range(1, 8):
-            at = size * k // 8
-            bx, by = x + _step(cosines, angle, at), y + _step(cosines, angle + 384, at)
-            tip = np.minimum(size - at, 10 * 16) * 2 // 3
-            for turn in (-80, 80):
-                ex = bx + _step(cosines, angle + turn, tip)
-                ey = by + _step(cosines, angle + turn + 384, tip)
-                _lines(canvas, bx[alive], by[alive], ex[alive], ey[alive], 90, 1)
-        ex, ey = x + _step(cosines, angle, size), y + _step(cosines, angle + 384, size)
-        _lines(canvas, x[alive], y[alive], ex[alive], ey[alive], 170, 1)
-    both = alive[:, 1:]
-    _lines(canvas, x[:, :-1][both], y[:, :-1][both], x[:, 1:][both], y[:, 1:][both], 230, 2)
-    return _fold(canvas)
-
-
-def _lines(
-    canvas: Pixels, x0: Array, y0: Array, x1: Array, y1: Array, level: int, width: int
+def _draw_leaves(
+    ice: Array,
+    source: np.random.Philox,
+    count: int,
+    lengths: tuple[int, int],
+    levels: tuple[int, int],
 ) -> None:
-    points = np.stack([x0, y0, x1, y1], axis=-1).reshape(-1, 2, 2).astype(np.int32)
-    cv2.polylines(canvas, list(points), False, level, width, cv2.LINE_AA, shift=4)
+    """Paint leaves of ice in random order, wrapped around the sheet."""
+
+    def draw(low: int, high: int) -> NDArray[np.int64]:
+        return low + bits16(source, count).astype(np.int64) * (high - low) // 65536
+
+    cosines = _cosines()
+    # Half of the leaves sprout from the others' roots, which makes fans and stars.
+    roots = np.stack([draw(0, SIDE * 16), draw(0, SIDE * 16)])
+    roots = roots[:, draw(0, count // 3)]
+    size = draw(0, 256) * draw(0, 256) // 256
+    length = lengths[0] + (lengths[1] - lengths[0]) * size // 256
+    heading, bend, shade = draw(0, _TURN), draw(-5, 6), draw(*levels)
+    width = draw(2, 8)
+    longest = max(3, lengths[1] // 4)
+    reach = (bits16(source, count * longest) >> 8).astype(np.int64).reshape(count, longest) - 80
+    for leaf in range(count):
+        turn = heading[leaf] + np.arange(_NODES + 1) * bend[leaf]
+        step = int(length[leaf]) * 16 // _NODES
+        x = roots[0, leaf] + np.concatenate([[0], np.cumsum(cosines[turn[1:] % _TURN] * step >> 30)])
+        y = roots[1, leaf] + np.concatenate(
+            [[0], np.cumsum(cosines[(turn[1:] + 384) % _TURN] * step >> 30)]
+        )
+        along = np.arange(_NODES + 1)
+        half = length[leaf] * 16 * width[leaf] * along * (_NODES - along) // (64 * 25)
+        for side, lit in ((128, 24), (384, -24)):
+            ex = x + (cosines[(turn + side) % _TURN] * half >> 30)
+            ey = y + (cosines[(turn + side + 384) % _TURN] * half >> 30)
+            outline = np.stack(
+                [np.concatenate([x, ex[::-1]]), np.concatenate([y, ey[::-1]])], axis=-1
+            )
+            _wrapped(cv2.fillPoly, ice, [outline], int(shade[leaf]) + lit)
+            ribs = max(3, int(length[leaf]) // 4)
+            t = np.arange(1, ribs) * _NODES * 256 // ribs
+            k, f = t >> 8, t & 255
+            fx = x[k] + ((x[k + 1] - x[k]) * f >> 8)
+            fy = y[k] + ((y[k + 1] - y[k]) * f >> 8)
+            tip = np.minimum(t + 500, _NODES * 256 - 1)
+            k, f = tip >> 8, tip & 255
+            gx = ex[k] + ((ex[k + 1] - ex[k]) * f >> 8)
+            gy = ey[k] + ((ey[k + 1] - ey[k]) * f >> 8)
+            # Ribs end a little short of the edge or beyond it.
+            gx += (gx - fx) * reach[leaf, : ribs - 1] // 256
+            gy += (gy - fy) * reach[leaf, : ribs - 1] // 256
+            lines = np.stack([fx, fy, gx, gy], axis=-1).reshape(-1, 2, 2)
+            _wrapped(cv2.polylines, ice, list(lines), int(shade[leaf]) + lit + 36)
+        _wrapped(cv2.polylines, ice, [np.stack([x, y], axis=-1)], int(shade[leaf]) + 80)
 
 
-def _fold(canvas: Pixels) -> Pixels:
-    """Wrap what lies beyond the sheet onto its other side."""
-    for _ in range(2):
-        middle = canvas[_EDGE:-_EDGE].copy()
-        middle[-_EDGE:] = np.maximum(middle[-_EDGE:], canvas[:_EDGE])
-        middle[:_EDGE] = np.maximum(middle[:_EDGE], canvas[-_EDGE:])
-        canvas = middle.T
-    return np.ascontiguousarray(canvas)
+def _wrapped(paint, ice: Array, shapes: list[Array], level: int) -> None:
+    points = np.concatenate(shapes)
+    low, high = points.min(0) // 16, points.max(0) // 16
+    level = min(255, max(0, level))
+    for dx in (-SIDE, 0, SIDE):
+        if high[0] + dx < 0 or low[0] + dx >= SIDE:
+            continue
+        for dy in (-SIDE, 0, SIDE):
+            if high[1] + dy < 0 or low[1] + dy >= SIDE:
+                continue
+            moved = [(s + np.array([dx * 16, dy * 16])).astype(np.int32) for s in shapes]
+            if paint is cv2.fillPoly:
+                cv2.fillPoly(ice, moved, level, cv2.LINE_AA, 4)
+            else:
+                cv2.polylines(ice, moved, False, level, 1, cv2.LINE_AA, 4)
 
 
-def _step(
-    cosines: NDArray[np.int64], angle: NDArray[np.int64], length: NDArray[np.int64] | int
-) -> NDArray[np.int64]:
-    return cosines[angle % _TURN] * length >> 30
+def _wrapped_blur(sheet: Array, sigma: int) -> Array:
+    margin = 4 * sigma
+    wide = cv2.copyMakeBorder(sheet, margin, margin, margin, margin, cv2.BORDER_WRAP)
+    wide = cv2.GaussianBlur(wide, (2 * margin + 1, 2 * margin + 1), sigma)
+    return wide[margin:-margin, margin:-margin]
 
 
 @cache

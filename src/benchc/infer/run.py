@@ -3,7 +3,7 @@
 Never computes a prediction that a finished chunk already holds.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def predict(
     samples: pl.DataFrame,
     images: pl.DataFrame,
     rendering: Rendering,
-    conditions: dict[str, Sequence[int]],
+    conditions: Mapping[str, Sequence[int]],
     model_key: str,
     chunks: Path,
 ) -> pl.DataFrame:
@@ -117,7 +117,7 @@ class _Task:
 
 def _tasks(
     samples: pl.DataFrame,
-    conditions: dict[str, Sequence[int]],
+    conditions: Mapping[str, Sequence[int]],
     rendering: Rendering,
     model_key: str,
     chunks: Path,

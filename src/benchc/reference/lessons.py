@@ -25,6 +25,19 @@ FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """What can be said about a cell, and the values; value 0 of a field stands for nothing there."""
 
+ANSWERS: tuple[tuple[str, ...], ...] = (
+    KINDS,
+    COLOURS,
+    PATTERNS,
+    WORDS,
+    NUMBERS,
+    tuple("0123456"),
+    ("left", "right", "above", "below"),
+    ("larger", "smaller"),
+    tuple(f"{colour} {kind}" for colour in COLOURS for kind in KINDS),
+)
+"""Groups of answers that can stand beside each other as options."""
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -36,6 +49,7 @@ class Lesson:
         words: Pairs (position in `ids`, token that should follow).
         letter: Index of the right option's letter after the last position, or -1.
         options: Number of options.
+        marks: Pairs (position of an option's last token, whether it is the right one).
     """
 
     ids: list[int]
@@ -43,6 +57,7 @@ class Lesson:
     words: list[tuple[int, int]]
     letter: int
     options: int
+    marks: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,7 @@ class Batch:
         scenes: Index of each row's scene, int64 of shape (batch,).
         words: Rows, positions and next tokens of the word targets, int64 of shape (3, targets).
         letters: Rows, right options and numbers of options, int64 of shape (3, letter rows).
+        marks: Rows, positions and 1 for the right option else 0, int64 of shape (3, options).
     """
 
     ids: torch.Tensor
@@ -62,6 +78,7 @@ class Batch:
     scenes: torch.Tensor
     words: torch.Tensor
     letters: torch.Tensor
+    marks: torch.Tensor
 
 
 def describe(scenes: list[Scene]) -> torch.Tensor:
@@ -110,15 +127,15 @@ def write_lessons(
         in_words: Share of lessons that ask for the answer in words, without options.
         rng: Decides which lessons are in words.
     """
-    tokenizer, key = architecture.tokenizer, architecture.key
-    start = opening(architecture)
+    tokenizer = architecture.tokenizer
+    start, drawn = opening(architecture), rng.random(len(samples)) < in_words
     texts = [
         prompt(s.question, [] if worded else s.options) + "\nanswer"
-        for s, worded in zip(samples, drawn := rng.random(len(samples)) < in_words, strict=True)
+        for s, worded in zip(samples, drawn, strict=True)
     ]
     asked = tokenizer(texts, add_special_tokens=False)["input_ids"]
     answers = tokenizer([s.options[s.answer] for s in samples], add_special_tokens=False)
-    mark = tokenizer.convert_tokens_to_ids("?")
+    mark, first = tokenizer.convert_tokens_to_ids(["?", "A"])
     scenes: list[Scene] = []
     lessons: list[Lesson] = []
     for sample, text, answer, worded in zip(
@@ -130,11 +147,43 @@ def write_lessons(
         if worded:
             spoken = [*answer, tokenizer.eos_token_id]
             words = [(len(ids) - 1 + i, token) for i, token in enumerate(spoken)]
-            lessons.append(Lesson(ids + answer, at, words, -1, 0))
+            lessons.append(Lesson(ids + answer, at, words, -1, 0, []))
         else:
-            hint = [] if key == "paligemma" else [(ids.index(mark), answer[0])]
-            lessons.append(Lesson(ids, at, hint, sample.answer, len(sample.options)))
+            hint = [(ids.index(mark), answer[0])]
+            marks = _marks(ids, sample.answer, first)
+            lessons.append(Lesson(ids, at, hint, sample.answer, len(sample.options), marks))
     return scenes, lessons
+
+
+def matching_lessons(
+    architecture: Architecture, n_lessons: int, rng: np.random.Generator
+) -> list[Lesson]:
+    """Return short lessons without a picture that give the answer away and ask for its letter.
+
+    They teach the step from a known answer to its label, which pictures alone teach slowly.
+    """
+    tokenizer = architecture.tokenizer
+    texts, keys = [], []
+    for _ in range(n_lessons):
+        values = ANSWERS[rng.integers(len(ANSWERS))]
+        options = [str(v) for v in rng.permutation(values)[: rng.integers(2, 7)]]
+        right = int(rng.integers(len(options)))
+        texts.append(prompt(f"which is {options[right]}?", options) + "\nanswer")
+        keys.append((right, len(options)))
+    mark, first = tokenizer.convert_tokens_to_ids(["?", "A"])
+    start = [tokenizer.bos_token_id]
+    asked = [start + ids for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+    return [
+        Lesson(ids, 0, [(ids.index(mark), ids[3])], right, options, _marks(ids, right, first))
+        for ids, (right, options) in zip(asked, keys, strict=True)
+    ]
+
+
+def _marks(ids: list[int], right: int, first: int) -> list[tuple[int, int]]:
+    """Return the position of each option's last token and whether the option is right."""
+    labels = [i for i, token in enumerate(ids) if first <= token < first + 26]
+    ends = [i - 1 for i in [*labels[1:], len(ids) - 1]]
+    return [(end, int(i == right)) for i, end in enumerate(ends)]
 
 
 def opening(architecture: Architecture) -> list[int]:
@@ -156,12 +205,13 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
     longest = max(len(lesson.ids) for lesson in lessons)
     ids = torch.full((len(lessons), longest), pad)
     mask = torch.zeros_like(ids)
-    words, letters = [], []
+    words, letters, marks = [], [], []
     for row, lesson in enumerate(lessons):
         shift = longest - len(lesson.ids)
         ids[row, shift:] = torch.tensor(lesson.ids)
         mask[row, shift:] = 1
         words += [(row, shift + position, token) for position, token in lesson.words]
+        marks += [(row, shift + position, right) for position, right in lesson.marks]
         if lesson.letter >= 0:
             letters.append((row, lesson.letter, lesson.options))
     return Batch(
@@ -170,4 +220,5 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
         torch.tensor([lesson.scene for lesson in lessons]),
         torch.tensor(words).reshape(-1, 3).T,
         torch.tensor(letters).reshape(-1, 3).T,
+        torch.tensor(marks).reshape(-1, 3).T,
     )

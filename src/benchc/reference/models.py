@@ -51,7 +51,7 @@ _PREFIX = {
     "paligemma": "<image>",
     "idefics3": START + "<image>",
 }
-_WIDTH = {"llava": 112, "qwen2vl": 112, "paligemma": 96, "idefics3": 96}
+_WIDTH = {"llava": 96, "qwen2vl": 96, "paligemma": 96, "idefics3": 96}
 _TEMPLATE = """\
 {%- for message in messages -%}
 {%- if message['content'] is string -%}{{ message['content'] + '\\n' }}{%- else -%}
@@ -152,9 +152,10 @@ def _text(key: str, tokenizer: PreTrainedTokenizerFast, **more: Any) -> dict[str
         "hidden_size": width,
         "intermediate_size": width * 5 // 2,
         "num_hidden_layers": 4,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 4,
+        "num_attention_heads": 3,
+        "num_key_value_heads": 3,
         "max_position_embeddings": 256,
+        "tie_word_embeddings": True,
         "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
         "pad_token_id": tokenizer.convert_tokens_to_ids(PAD),
         "bos_token_id": tokenizer.convert_tokens_to_ids(START),
@@ -173,6 +174,7 @@ def _llava(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Process
         image_token_id=tokenizer.convert_tokens_to_ids(PICTURE["llava"]),
         vision_feature_layer=-1,
         image_seq_length=PIECES,
+        tie_word_embeddings=True,
     )  # fmt: skip
     images = CLIPImageProcessor(
         do_center_crop=False, size={"height": SIDE, "width": SIDE}, **_PIXELS
@@ -187,7 +189,7 @@ def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proce
     """Qwen2-VL: four patches a cell, merged after the tower, positions in two dimensions."""
     text = _text("qwen2vl", tokenizer)
     text["rope_parameters"] = {
-        "rope_type": "default", "rope_theta": 100.0, "mrope_section": [6, 4, 4]}  # fmt: skip
+        "rope_type": "default", "rope_theta": 100.0, "mrope_section": [6, 5, 5]}  # fmt: skip
     config = Qwen2VLConfig(
         text_config=text,
         vision_config={
@@ -195,6 +197,7 @@ def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proce
             "num_heads": 4, "patch_size": SIDE // GRID // 2, "spatial_merge_size": 2,
             "temporal_patch_size": 2},
         image_token_id=tokenizer.convert_tokens_to_ids("<|image_pad|>"),
+        tie_word_embeddings=True,
         video_token_id=tokenizer.convert_tokens_to_ids("<|video_pad|>"),
         vision_start_token_id=tokenizer.convert_tokens_to_ids("<|vision_start|>"),
         vision_end_token_id=tokenizer.convert_tokens_to_ids("<|vision_end|>"),
@@ -214,7 +217,7 @@ def _paligemma(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Pro
         vision_config=SiglipVisionConfig(
             hidden_size=128, intermediate_size=320, num_hidden_layers=4, num_attention_heads=4,
             image_size=SIDE, patch_size=SIDE // GRID, vision_use_head=False),
-        text_config=GemmaConfig(**_text("paligemma", tokenizer, head_dim=width // 4)),
+        text_config=GemmaConfig(**_text("paligemma", tokenizer, head_dim=width // 3)),
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
         projection_dim=width,
         hidden_size=width,
@@ -235,6 +238,7 @@ def _idefics3(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proc
         text_config=LlamaConfig(**_text("idefics3", tokenizer)),
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         scale_factor=2,
+        tie_word_embeddings=True,
     )  # fmt: skip
     edge = {"longest_edge": SIDE}
     images = Idefics3ImageProcessor(

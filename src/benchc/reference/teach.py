@@ -1,4 +1,4 @@
-"""Trains a reference model in three stages: language, vision, then both on pictures.
+"""Trains a reference model in stages: matching, language, vision, then all on pictures.
 
 Never sees a held-out scene, and never a corrupted picture.
 """
@@ -24,6 +24,7 @@ from benchc.reference.lessons import (
     Lesson,
     collate,
     describe,
+    matching_lessons,
     photograph,
     write_lessons,
 )
@@ -42,12 +43,14 @@ class Plan:
     """How long to train.
 
     Attributes:
-        language: Steps of stage one, on described scenes.
-        vision: Steps of stage two, the tower regressed onto the descriptions.
-        joint: Steps of stage three, everything on pictures.
+        matching: Steps of stage one, from a given answer to its letter, without pictures.
+        language: Steps of stage two, on described scenes.
+        vision: Steps of stage three, the tower regressed onto the descriptions.
+        joint: Steps of stage four, everything on pictures.
         scenes: Drawn scenes, with six questions each.
     """
 
+    matching: int
     language: int
     vision: int
     joint: int
@@ -116,20 +119,32 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     scenes, lessons = write_lessons(samples, architecture, 0.25, rng)
     described = describe(scenes)
     describer = Describer(architecture.model.config.get_text_config().hidden_size)
+    marker = nn.Linear(described_width(describer), 1)
     report(f"{key}: {len(scenes)} scenes, {len(lessons)} lessons")
 
     model = architecture.model
     tower = [p for n, p in model.named_parameters() if _sees(n)]
     speech = [p for n, p in model.named_parameters() if not _sees(n)]
     pad = architecture.tokenizer.pad_token_id
-    batches = _batches(lessons, pad, rng)
+    batches = _batches(lessons, pad, rng, BATCH)
 
-    def from_description(batch: Batch) -> torch.Tensor:
-        return lesson_loss(architecture, batch, describer(described[batch.scenes]))
+    matches = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH)
+    few = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH // 3)
+
+    def matching() -> torch.Tensor:
+        return lesson_loss(architecture, next(matches), None, marker)
+
+    def from_description() -> torch.Tensor:
+        batch = next(batches)
+        loss = lesson_loss(architecture, batch, describer(described[batch.scenes]), marker)
+        return loss + 0.3 * lesson_loss(architecture, next(few), None, marker)
 
     _stage(
-        "language", plan.language, [*speech, *describer.parameters()], 0.02, 2e-3,
-        lambda: from_description(next(batches)), trained, lambda: probe(architecture, describer),
+        "matching", plan.matching, [*speech, *marker.parameters()], 0.02, 3e-3, matching, trained,
+        dict, report)  # fmt: skip
+    _stage(
+        "language", plan.language, [*speech, *describer.parameters(), *marker.parameters()], 0.02, 3e-3,
+        from_description, trained, lambda: probe(architecture, describer),
         report)  # fmt: skip
 
     pictures = photograph(scenes)
@@ -153,10 +168,10 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         batch = next(batches)
         seen = features(architecture, pictures[batch.scenes])
         kept = vision_loss(seen, described[batch.scenes], describer, heads, spread)
-        return lesson_loss(architecture, batch, seen) + 0.3 * kept
+        return lesson_loss(architecture, batch, seen, marker) + 0.3 * kept
 
     _stage(
-        "joint", plan.joint, [*tower, *speech, *heads.parameters()], 0.006, 6e-4, on_pictures,
+        "joint", plan.joint, [*tower, *speech, *heads.parameters(), *marker.parameters()], 0.006, 6e-4, on_pictures,
         trained, lambda: probe(architecture, None), report)  # fmt: skip
     return trained
 
@@ -169,17 +184,18 @@ def features(architecture: Architecture, pixels: torch.Tensor) -> torch.Tensor:
 
 
 def hidden(
-    architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor
+    architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor | None
 ) -> torch.Tensor:
     """Return the last hidden states of a forward pass with given picture tokens.
 
     The model's own forward pass runs; only its picture features are replaced by `tokens`.
     """
-    model = architecture.model.model
+    model, call = architecture.model.model, architecture.inputs(ids, mask)
+    if tokens is None:
+        return model(**call, use_cache=False).last_hidden_state
     given = tokens if architecture.key == "paligemma" else list(tokens)
     model.get_image_features = lambda *args, **kwargs: SimpleNamespace(pooler_output=given)
     try:
-        call = architecture.inputs(ids, mask)
         if architecture.key == "qwen2vl":
             call["image_grid_thw"] = torch.tensor([[1, 2 * GRID, 2 * GRID]]).repeat(len(ids), 1)
         states = model(**call, pixel_values=torch.zeros(1), use_cache=False).last_hidden_state
@@ -188,8 +204,14 @@ def hidden(
     return states
 
 
-def lesson_loss(architecture: Architecture, batch: Batch, tokens: torch.Tensor) -> torch.Tensor:
-    """Return the loss of a batch: letters with smoothed targets, words at half weight."""
+def lesson_loss(
+    architecture: Architecture, batch: Batch, tokens: torch.Tensor | None, marker: nn.Linear
+) -> torch.Tensor:
+    """Return the loss of a batch: letters with smoothed targets, words at half weight.
+
+    `marker` is a helper of training only: it must tell at each option whether it is right, which
+    makes the step from a known answer to its letter easy to find.
+    """
     states = hidden(architecture, batch.ids, batch.mask, tokens)
     head = architecture.model.lm_head
     rows, right, options = batch.letters
@@ -200,7 +222,11 @@ def lesson_loss(architecture: Architecture, batch: Batch, tokens: torch.Tensor) 
     target = (1 - SMOOTHING) * F.one_hot(right, 6) + SMOOTHING * share
     loss = -(target * letters).sum(-1).mean()
     rows, positions, following = batch.words
-    return loss + WORD_WEIGHT * F.cross_entropy(head(states[rows, positions]), following)
+    if len(rows):
+        loss = loss + WORD_WEIGHT * F.cross_entropy(head(states[rows, positions]), following)
+    rows, positions, is_right = batch.marks
+    marked = marker(states[rows, positions])[:, 0]
+    return loss + F.binary_cross_entropy_with_logits(marked, is_right.float())
 
 
 def vision_loss(
@@ -238,7 +264,7 @@ def _stage(
     probe: Callable[[], dict[str, float]],
     report: Callable[[str], None],
 ) -> None:
-    """Run one stage: Muon for matrices, AdamW for the rest, warm-up and cosine decay."""
+    """Run one stage: Muon for matrices, AdamW for the rest, warm-up, then level, then a fall."""
     embedded = {
         id(m.weight) for m in trained.architecture.model.modules() if isinstance(m, nn.Embedding)
     } | {id(trained.architecture.model.lm_head.weight)}  # fmt: skip
@@ -255,7 +281,7 @@ def _stage(
     start, running = time.monotonic(), 0.0
     every = max(1, steps // 8)
     for step in range(1, steps + 1):
-        factor = min(1.0, step / 30) * (0.05 + 0.95 * (1 + math.cos(math.pi * step / steps)) / 2)
+        factor = min(1.0, step / 30, 0.02 + 1.8 * (1 - step / steps))
         for optimizer, base in zip(optimizers, rates, strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = base * factor
@@ -277,12 +303,14 @@ def _stage(
     trained.architecture.model.eval()
 
 
-def _batches(lessons: list[Lesson], pad: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """Yield batches for ever, each lesson once an epoch, rows of like length together."""
+def _batches(
+    lessons: list[Lesson], pad: int, rng: np.random.Generator, size: int
+) -> Iterator[Batch]:
+    """Yield batches for ever, each lesson at most once an epoch."""
     while True:
         order = rng.permutation(len(lessons))
-        for start in range(0, len(order) - BATCH + 1, BATCH):
-            yield collate([lessons[i] for i in order[start : start + BATCH]], pad)
+        for start in range(0, len(order) - size + 1, size):
+            yield collate([lessons[i] for i in order[start : start + size]], pad)
 
 
 def _sees(name: str) -> bool:
