@@ -99,12 +99,8 @@ def zoom_blur(
         top, left = (height - tall) // 2, (width - wide) // 2
         layer: Array = image[top : top + tall, left : left + wide]
         layer = cv2.resize(layer, (width, height), interpolation=cv2.INTER_LINEAR_EXACT)
-        cv2.add(total, layer, dst=total, dtype=cv2.CV_16U)
-    parts = count + 1
-    table = (np.arange(255 * parts + 1) * 2 + parts) // (2 * parts)
-    out = np.empty_like(image)
-    table.astype(np.uint8).take(total, out=out, mode="clip")
-    return out
+        np.add(total, layer, out=total)
+    return np.asarray(cv2.convertScaleAbs(total, alpha=1 / (count + 1)), dtype=np.uint8)
 
 
 def gaussian_blur(image: Pixels, sigma: float, source: np.random.Philox, scale: float) -> Pixels:
@@ -211,9 +207,12 @@ def _disc_sums(
     radius = max(halves)
     area = sum(2 * half + 1 for half in halves)
     centre = radius * channels
-    box = values[:, centre : centre + inner].copy()
-    total = np.zeros((tall, inner), dtype=np.uint16)
-    wide: NDArray[np.uint32] | None = None
+    # 16 bits hold 257 pixels, 32 bits the sum of 256 times 65,793.
+    small = np.uint16 if radius <= 128 else np.uint32
+    large = np.uint32 if area <= 65793 else np.uint64
+    box: Array = values[:, centre : centre + inner].astype(small)
+    total = np.zeros((tall, inner), dtype=small)
+    wide: Array | None = None
     held = 0
     for half in range(radius + 1):
         if half:
@@ -222,14 +221,14 @@ def _disc_sums(
                 box += values[:, start : start + inner]
         for dy in (i for i, h in enumerate(halves) if h == half):
             if held + 2 * half + 1 > 257:
-                wide = total.astype(np.uint32) if wide is None else wide + total
+                wide = total.astype(large) if wide is None else wide + total
                 total[...] = 0
                 held = 0
             total += box[dy : dy + tall]
             held += 2 * half + 1
     if wide is None:
         return total, area
-    wide += total
+    wide = wide + total
     return ((wide * 256 + area // 2) // area).astype(np.uint16), 256
 
 

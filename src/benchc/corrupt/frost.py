@@ -16,6 +16,8 @@ from benchc.pixels import Array, Pixels
 
 SIDE = 1024
 """Side of the periodic sheet, in pixels."""
+SMALL = 224
+"""Longer side of a picture up to which the crystals shrink with it, in pixels."""
 
 _TURN = 512
 _NODES = 10
@@ -30,7 +32,7 @@ def frost(
         image: uint8 (height, width, 3) or (height, width).
         constants: a and b.
         source: random bits.
-        scale: unused, the sheet grows to cover a picture larger than itself.
+        scale: unused, the crystals follow the picture's size already.
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C, for a and b; the frost is our own drawing.
     """
@@ -44,42 +46,45 @@ def frost(
 
 
 def _crop(source: np.random.Philox, height: int, width: int) -> Array:
-    """Cut a random window out of the sheet, mirrored at random; enlarged above SIDE."""
+    """Cut a random window out of the sheet, mirrored at random.
+
+    A picture larger than the sheet is covered by enlarging it; one below SMALL shows what a
+    picture of that size would, reduced.
+    """
     sheet: Array = frost_sheet()
     top, left, flips = uniform(source, SIDE), uniform(source, SIDE), uniform(source, 4)
     longest = max(height, width)
-    tall, wide = height, width
-    if longest > SIDE:
-        tall, wide = max(1, height * SIDE // longest), max(1, width * SIDE // longest)
+    span = min(max(longest, SMALL), SIDE)
+    tall, wide = max(1, height * span // longest), max(1, width * span // longest)
     window = sheet[top : top + tall, left : left + wide]
-    window = window[:: -1 if flips & 1 else 1, :: -1 if flips & 2 else 1]
-    window = np.ascontiguousarray(window)
-    if longest > SIDE:
-        window = cv2.resize(window, (width, height), interpolation=cv2.INTER_LINEAR_EXACT)
-    return window
+    if flips:
+        window = cv2.flip(window, (0, 1, -1)[flips - 1])
+    if span == longest:
+        return window
+    way = cv2.INTER_AREA if span > longest else cv2.INTER_LINEAR_EXACT
+    return cv2.resize(window, (width, height), interpolation=way)
 
 
 @cache
 def frost_sheet() -> Pixels:
     """The sheet, tinted and repeated twice each way, uint8 (2 SIDE, 2 SIDE, 3)."""
     source = keyed.philox("frost sheet", 3)
-    ice: Array = np.full((SIDE, SIDE), 96, dtype=np.uint8)
-    for count, lengths, levels, blur in (
-        (420, (60, 240), (70, 150), 2),
-        (700, (30, 160), (80, 190), 1),
-        (1300, (8, 60), (110, 215), 0),
-    ):
-        _draw_leaves(ice, source, count, lengths, levels)
-        if blur:
-            ice = _wrapped_blur(ice, blur)
+    ice: Array = np.full((SIDE, SIDE), 88, dtype=np.uint8)
+    _draw_leaves(ice, source, 330, (70, 260), (70, 150))
+    ice = _wrapped_blur(ice, 1)
+    _draw_leaves(ice, source, 480, (40, 190), (85, 170))
+    ice = _wrapped_blur(ice, 1)
+    _draw_leaves(ice, source, 800, (12, 80), (95, 185))
     # Breath on the glass fills the gaps; grain over all.
-    mist = _wrapped_blur(ice, 40)
-    mist = _wrapped_blur(mist, 40)
+    small = cv2.resize(ice, (SIDE // 16, SIDE // 16), interpolation=cv2.INTER_AREA)
+    small = np.tile(np.asarray(_wrapped_blur(small, 2)), (3, 3))
+    mist = cv2.resize(small, (3 * SIDE, 3 * SIDE), interpolation=cv2.INTER_LINEAR_EXACT)
+    mist = mist[SIDE : 2 * SIDE, SIDE : 2 * SIDE].astype(np.int32)
     grain = bits16(source, SIDE * SIDE).reshape(SIDE, SIDE) >> 8
     grain = _wrapped_blur(grain.astype(np.uint8), 1).astype(np.int32) - 128
     deep = ice.astype(np.int32)
-    deep += np.maximum(mist.astype(np.int32) - deep, 0) // 2
-    level = np.clip(deep + (deep - mist) // 6 + grain // 2 + 22, 0, 255).astype(np.uint8)
+    deep += np.maximum(mist - deep, 0) // 3
+    level = np.clip(deep + (deep - mist) // 3 + grain // 3 + 20, 0, 255).astype(np.uint8)
     tint = [
         np.clip(np.arange(256) * part // 100 + add, 0, 255).astype(np.uint8)
         for part, add in ((100, -14), (98, 3), (92, 22))
@@ -109,13 +114,15 @@ def _draw_leaves(
     size = draw(0, 256) * draw(0, 256) // 256
     length = lengths[0] + (lengths[1] - lengths[0]) * size // 256
     heading, bend, shade = draw(0, _TURN), draw(-5, 6), draw(*levels)
-    width = draw(2, 8)
+    width = draw(3, 11)
     longest = max(3, lengths[1] // 4)
     reach = (bits16(source, count * longest) >> 8).astype(np.int64).reshape(count, longest) - 80
     for leaf in range(count):
         turn = heading[leaf] + np.arange(_NODES + 1) * bend[leaf]
         step = int(length[leaf]) * 16 // _NODES
-        x = roots[0, leaf] + np.concatenate([[0], np.cumsum(cosines[turn[1:] % _TURN] * step >> 30)])
+        x = roots[0, leaf] + np.concatenate(
+            [[0], np.cumsum(cosines[turn[1:] % _TURN] * step >> 30)]
+        )
         y = roots[1, leaf] + np.concatenate(
             [[0], np.cumsum(cosines[(turn[1:] + 384) % _TURN] * step >> 30)]
         )
@@ -127,7 +134,7 @@ def _draw_leaves(
             outline = np.stack(
                 [np.concatenate([x, ex[::-1]]), np.concatenate([y, ey[::-1]])], axis=-1
             )
-            _wrapped(cv2.fillPoly, ice, [outline], int(shade[leaf]) + lit)
+            _wrapped(True, ice, [outline], int(shade[leaf]) + lit)
             ribs = max(3, int(length[leaf]) // 4)
             t = np.arange(1, ribs) * _NODES * 256 // ribs
             k, f = t >> 8, t & 255
@@ -141,11 +148,12 @@ def _draw_leaves(
             gx += (gx - fx) * reach[leaf, : ribs - 1] // 256
             gy += (gy - fy) * reach[leaf, : ribs - 1] // 256
             lines = np.stack([fx, fy, gx, gy], axis=-1).reshape(-1, 2, 2)
-            _wrapped(cv2.polylines, ice, list(lines), int(shade[leaf]) + lit + 36)
-        _wrapped(cv2.polylines, ice, [np.stack([x, y], axis=-1)], int(shade[leaf]) + 80)
+            _wrapped(False, ice, list(lines), int(shade[leaf]) + lit + 36)
+        _wrapped(False, ice, [np.stack([x, y], axis=-1)], int(shade[leaf]) + 80)
 
 
-def _wrapped(paint, ice: Array, shapes: list[Array], level: int) -> None:
+def _wrapped(filled: bool, ice: Array, shapes: list[Array], level: int) -> None:
+    """Fill or trace shapes of points in 1/16 pixel, again wherever they leave the sheet."""
     points = np.concatenate(shapes)
     low, high = points.min(0) // 16, points.max(0) // 16
     level = min(255, max(0, level))
@@ -156,7 +164,7 @@ def _wrapped(paint, ice: Array, shapes: list[Array], level: int) -> None:
             if high[1] + dy < 0 or low[1] + dy >= SIDE:
                 continue
             moved = [(s + np.array([dx * 16, dy * 16])).astype(np.int32) for s in shapes]
-            if paint is cv2.fillPoly:
+            if filled:
                 cv2.fillPoly(ice, moved, level, cv2.LINE_AA, 4)
             else:
                 cv2.polylines(ice, moved, False, level, 1, cv2.LINE_AA, 4)

@@ -114,9 +114,8 @@ def spatter(
 
 def _water(image: Pixels, liquid: Pixels, strength: float) -> Pixels:
     edges = cv2.bitwise_not(cv2.Canny(liquid, 50, 150))
-    far = cv2.distanceTransform(edges, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-    near = cv2.convertScaleAbs(np.minimum(far, 20), alpha=12).astype(np.uint16)
-    depth: Array = (cv2.boxFilter(near, -1, (3, 3), normalize=False) // 108).astype(np.uint8)
+    depth: Array = cv2.boxFilter(_distance(edges), cv2.CV_16U, (3, 3), normalize=False)
+    depth = (depth // 9).astype(np.uint8)
     depth = cv2.equalizeHist(depth)
     emboss = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]], dtype=np.float32)
     depth = cv2.blur(cv2.filter2D(depth, cv2.CV_8U, emboss), (3, 3))
@@ -131,6 +130,20 @@ def _water(image: Pixels, liquid: Pixels, strength: float) -> Pixels:
     if image.ndim == 2:
         layer = cv2.cvtColor(layer, cv2.COLOR_RGB2GRAY)
     return np.asarray(cv2.add(image, layer), dtype=np.uint8)
+
+
+def _distance(free: Array) -> Array:
+    """Distance to the nearest 0 of a mask of 255, at most 20, uint8.
+
+    Diamonds and squares take turns, two to one, so that circles come out as octagons.
+    """
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    square = np.ones((3, 3), dtype=np.uint8)
+    far = np.zeros(free.shape, dtype=np.uint8)
+    for step in range(20):
+        far += free & 1
+        free = cv2.erode(free, square if step % 3 == 1 else cross)
+    return far
 
 
 def _mud(image: Pixels, field: NDArray[np.uint16], threshold: float, sigma: float) -> Pixels:
