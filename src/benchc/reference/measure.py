@@ -12,7 +12,9 @@ import torch
 from PIL import Image
 from transformers import PreTrainedModel, ProcessorMixin
 
-from benchc.reference.models import prompt
+from benchc.reference.lessons import Lesson, collate, describe, opening
+from benchc.reference.models import Architecture, prompt
+from benchc.reference.teach import Describer, hidden
 from benchc.reference.world import TRACKS, DrawnSample, draw
 
 Answers = list[np.ndarray]
@@ -35,6 +37,25 @@ def option_probabilities(
         for row, sample in zip(last[:, letters], part, strict=True):
             found.append(torch.softmax(row[: len(sample.options)], 0).numpy())
     return found
+
+
+def probe_described(
+    architecture: Architecture, describer: Describer, samples: Sequence[DrawnSample]
+) -> Answers:
+    """Return distributions over the options when scenes are described instead of drawn."""
+    tokenizer, start = architecture.tokenizer, opening(architecture)
+    first, pad = tokenizer.convert_tokens_to_ids(["A", tokenizer.pad_token])
+    texts = [prompt(s.question, s.options) + "\nanswer" for s in samples]
+    asked = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    batch = collate([Lesson(start + ids, 0, [], -1, 0, []) for ids in asked], pad)
+    with torch.inference_mode():
+        tokens = describer(describe([sample.scene for sample in samples]))
+        states = hidden(architecture, batch.ids, batch.mask, tokens)[:, -1]
+        logits = architecture.model.lm_head(states).double()
+    return [
+        torch.softmax(row[first : first + len(s.options)], 0).numpy()
+        for row, s in zip(logits, samples, strict=True)
+    ]
 
 
 def spoken_answers(

@@ -5,7 +5,6 @@ Never sees a held-out scene, and never a corrupted picture.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers import PreTrainedTokenizerFast
 
 from benchc.keyed import digest, generator
 from benchc.reference.lessons import (
@@ -29,7 +29,7 @@ from benchc.reference.lessons import (
     write_lessons,
 )
 from benchc.reference.models import PIECES, Architecture, build
-from benchc.reference.scene import GRID
+from benchc.reference.scene import GRID, RADII
 from benchc.reference.world import training_samples
 
 BATCH = 128
@@ -57,6 +57,15 @@ class Plan:
     scenes: int
 
 
+PLANS = {
+    "llava": Plan(200, 800, 800, 250, 12_000),
+    "qwen2vl": Plan(200, 800, 800, 250, 12_000),
+    "paligemma": Plan(200, 800, 800, 250, 12_000),
+    "idefics3": Plan(200, 800, 800, 250, 12_000),
+}
+"""The plans of the stored checkpoints."""
+
+
 @dataclass
 class Trained:
     """A trained model and how it came about.
@@ -76,29 +85,36 @@ Probe = Callable[[Architecture, "Describer | None"], dict[str, float]]
 class Describer(nn.Module):
     """Turns a described scene into the tokens that stand in for its picture.
 
-    A cell's token is the sum of learned vectors of its attributes and its place.
+    A cell's token is the sum of the language model's own vectors of the words that say what is
+    there (a striped red star: "striped" + "red" + "star"), of a learned vector of its place and
+    of a learned direction of size.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, embedding: nn.Module, tokenizer: PreTrainedTokenizerFast) -> None:
         super().__init__()
-        self.tables = nn.ModuleList(
-            nn.Embedding(len(values) + 1, width) for name, values in FIELDS if name != "radius"
-        )
-        steps = len(FIELDS[3][1])
-        self.register_buffer(
-            "scale", torch.tril(torch.ones(steps + 1, steps), -1) / math.sqrt(steps)
-        )
-        self.size = nn.Linear(steps, width, bias=False)
-        self.row = nn.Parameter(torch.randn(GRID, 1, width) * 0.5)
-        self.column = nn.Parameter(torch.randn(1, GRID, width) * 0.5)
+        self._embedding = (embedding,)
+        for name, values in FIELDS:
+            ids = tokenizer.convert_tokens_to_ids(list(values))
+            self.register_buffer(f"ids_{name}", torch.tensor([tokenizer.pad_token_id, *ids]))
+        steps = len(RADII)
+        self.register_buffer("scale", torch.tril(torch.ones(steps + 1, steps), -1))
+        known = embedding(self.ids_colour).detach()
+        spread, self.width = float(known.std()), known.shape[-1]
+        self.size = nn.Parameter(torch.randn(steps, self.width) * spread / 4)
+        self.row = nn.Parameter(torch.randn(GRID, 1, self.width) * spread)
+        self.column = nn.Parameter(torch.randn(1, GRID, self.width) * spread)
 
     def forward(self, described: torch.Tensor) -> torch.Tensor:
         """Return tokens of shape (scenes, cells, width) for int64 (scenes, cells, fields)."""
-        said = [described[..., i] for i in (0, 1, 2, 4)]
         total = (self.row + self.column).reshape(1, PIECES, -1)
-        for table, values in zip(self.tables, said, strict=True):
-            total = total + table(values)
-        return total + self.size(self.scale[described[..., 3]])
+        for i, (name, _) in enumerate(FIELDS):
+            value = described[..., i]
+            if name == "radius":
+                total = total + self.scale[value] @ self.size
+            else:
+                word = self._embedding[0](getattr(self, f"ids_{name}")[value])
+                total = total + word * (value > 0)[..., None]
+        return total
 
 
 def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str], None]) -> Trained:
@@ -118,8 +134,7 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     samples = list(training_samples(plan.scenes * 6, seed))
     scenes, lessons = write_lessons(samples, architecture, 0.25, rng)
     described = describe(scenes)
-    describer = Describer(architecture.model.config.get_text_config().hidden_size)
-    marker = nn.Linear(described_width(describer), 1)
+    marker = nn.Linear(architecture.model.config.get_text_config().hidden_size, 1)
     report(f"{key}: {len(scenes)} scenes, {len(lessons)} lessons")
 
     model = architecture.model
@@ -142,15 +157,14 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     _stage(
         "matching", plan.matching, [*speech, *marker.parameters()], 0.02, 3e-3, matching, trained,
         dict, report)  # fmt: skip
+    describer = Describer(model.get_input_embeddings(), architecture.tokenizer)
     _stage(
-        "language", plan.language, [*speech, *describer.parameters(), *marker.parameters()], 0.02, 3e-3,
-        from_description, trained, lambda: probe(architecture, describer),
+        "language", plan.language, [*speech, *describer.parameters(), *marker.parameters()],
+        0.02, 3e-3, from_description, trained, lambda: probe(architecture, describer),
         report)  # fmt: skip
 
     pictures = photograph(scenes)
-    heads = nn.ModuleList(
-        nn.Linear(described_width(describer), len(values) + 1) for _, values in FIELDS
-    )
+    heads = nn.ModuleList(nn.Linear(describer.width, len(values) + 1) for _, values in FIELDS)
     describer.requires_grad_(False)
     with torch.no_grad():
         spread = describer(described[:512]).var()
@@ -171,8 +185,8 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         return lesson_loss(architecture, batch, seen, marker) + 0.3 * kept
 
     _stage(
-        "joint", plan.joint, [*tower, *speech, *heads.parameters(), *marker.parameters()], 0.006, 6e-4, on_pictures,
-        trained, lambda: probe(architecture, None), report)  # fmt: skip
+        "joint", plan.joint, [*tower, *speech, *heads.parameters(), *marker.parameters()],
+        0.006, 6e-4, on_pictures, trained, lambda: probe(architecture, None), report)  # fmt: skip
     return trained
 
 
@@ -239,18 +253,15 @@ def vision_loss(
     """Return how far picture tokens are from descriptions, empty and filled cells alike heavy."""
     filled = described.any(-1)
     weight = torch.where(filled, 0.5 / filled.sum(), 0.5 / (~filled).sum())
-    apart = ((seen - describer(described)) ** 2).mean(-1) / spread
+    with torch.no_grad():
+        wanted = describer(described)
+    apart = ((seen - wanted) ** 2).mean(-1) / spread
     loss = (apart * weight).sum()
     for i, guess in enumerate(heads):
         logits = guess(seen).flatten(0, 1)
         wrong = F.cross_entropy(logits, described[..., i].flatten(), reduction="none")
         loss = loss + 0.25 * (wrong * weight.flatten()).sum()
     return loss
-
-
-def described_width(describer: Describer) -> int:
-    """Return the width of a describer's tokens."""
-    return describer.row.shape[-1]
 
 
 def _stage(
