@@ -16,9 +16,7 @@ from benchc.corrupt.exact import ONE, STEPS, direction, half_gaussian
 from benchc.pixels import Array, Pixels
 
 
-def defocus_blur(
-    image: Pixels, constants: tuple[int, float], source: np.random.Philox, scale: float
-) -> Pixels:
+def defocus_blur(image: Pixels, constants: tuple[int, float], source: None, scale: float) -> Pixels:
     """Average over a disc, softened by a small Gaussian, border mirrored.
 
     The disc is summed exactly from rows of boxes; its weights sum to one.
@@ -78,9 +76,7 @@ def motion_blur(
     return streak(image, radius, sigma, direction(uniform(source, STEPS), -45))
 
 
-def zoom_blur(
-    image: Pixels, constants: tuple[int, int, int], source: np.random.Philox, scale: float
-) -> Pixels:
+def zoom_blur(image: Pixels, constants: tuple[int, int, int], source: None, scale: float) -> Pixels:
     """Average the image with its centred enlargements, on a half-pixel grid.
 
     Args:
@@ -103,7 +99,7 @@ def zoom_blur(
     return np.asarray(cv2.convertScaleAbs(total, alpha=1 / (count + 1)), dtype=np.uint8)
 
 
-def gaussian_blur(image: Pixels, sigma: float, source: np.random.Philox, scale: float) -> Pixels:
+def gaussian_blur(image: Pixels, sigma: float, source: None, scale: float) -> Pixels:
     """Convolve with a Gaussian cut at four sigma, border replicated.
 
     Source: ImageNet-C, extra (validation) corruptions.

@@ -38,7 +38,7 @@ def elastic_transform(
     return out
 
 
-def pixelate(image: Pixels, share: float, source: np.random.Philox, scale: float) -> Pixels:
+def pixelate(image: Pixels, share: float, source: None, scale: float) -> Pixels:
     """Shrink to a share of each side by box averages and grow back by nearest neighbour.
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C.
@@ -50,7 +50,7 @@ def pixelate(image: Pixels, share: float, source: np.random.Philox, scale: float
     return np.array(picture.resize((width, height), Image.Resampling.NEAREST))
 
 
-def jpeg_compression(image: Pixels, quality: int, source: np.random.Philox, scale: float) -> Pixels:
+def jpeg_compression(image: Pixels, quality: int, source: None, scale: float) -> Pixels:
     """Compress as baseline JPEG with 4:2:0 chroma and decode again.
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C.

@@ -1,4 +1,4 @@
-"""First 16 hex digits of the pixel hashes that `selftest` compares with.
+"""First 16 hex digits of the pixel hashes that the self-test compares with.
 
 Never edited by hand: `python tests/corrupt/write_goldens.py` writes it.
 """

@@ -13,7 +13,7 @@ from benchc.corrupt.draws import strips
 from benchc.pixels import Pixels
 
 
-def brightness(image: Pixels, add: float, source: np.random.Philox, scale: float) -> Pixels:
+def brightness(image: Pixels, add: float, source: None, scale: float) -> Pixels:
     """Add to the value V = max(R, G, B) of HSV, keeping hue and saturation, so x V' / V.
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C.
@@ -34,7 +34,7 @@ def brightness(image: Pixels, add: float, source: np.random.Philox, scale: float
     return out
 
 
-def contrast(image: Pixels, keep: float, source: np.random.Philox, scale: float) -> Pixels:
+def contrast(image: Pixels, keep: float, source: None, scale: float) -> Pixels:
     """Draw each value towards its channel's mean, (x - mean) keep + mean.
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C.
@@ -50,9 +50,7 @@ def contrast(image: Pixels, keep: float, source: np.random.Philox, scale: float)
     return np.asarray(cv2.LUT(image, table), dtype=np.uint8)
 
 
-def saturate(
-    image: Pixels, constants: tuple[float, float], source: np.random.Philox, scale: float
-) -> Pixels:
+def saturate(image: Pixels, constants: tuple[float, float], source: None, scale: float) -> Pixels:
     """Multiply and add to the saturation S of HSV, keeping hue and value; grey stays grey.
 
     Args:

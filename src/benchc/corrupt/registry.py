@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from benchc.corrupt import blur, digital, frost, noise, photometric, weather
 from benchc.pixels import Pixels
 
 SEVERITIES = (1, 2, 3, 4, 5)
 
-Render = Callable[[Pixels, Any, np.random.Philox, float], Pixels]
+Render = Callable[[Pixels, Any, Any, float], Pixels]
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,7 @@ class Corruption:
         render: pure function of the pixels, one constant, random bits and the scale.
         constants: one entry a severity, passed to `render`.
         does: what it does, in one line.
+        random: whether it draws; without, `render` is given None for the bits.
     """
 
     name: str
@@ -34,6 +33,7 @@ class Corruption:
     render: Render
     constants: tuple[Any, Any, Any, Any, Any]
     does: str
+    random: bool = True
 
 
 _ALL = (
@@ -71,6 +71,7 @@ _ALL = (
         blur.defocus_blur,
         ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5)),
         "averages over a disc, as a lens out of focus",
+        random=False,
     ),
     Corruption(
         "glass_blur",
@@ -92,6 +93,7 @@ _ALL = (
         blur.zoom_blur,
         ((100, 1, 11), (100, 1, 16), (100, 2, 11), (100, 2, 13), (100, 3, 11)),
         "averages centred enlargements",
+        random=False,
     ),
     Corruption(
         "gaussian_blur",
@@ -99,6 +101,7 @@ _ALL = (
         blur.gaussian_blur,
         (1, 2, 3, 4, 6),
         "convolves with a Gaussian",
+        random=False,
     ),
     Corruption(
         "snow",
@@ -153,6 +156,7 @@ _ALL = (
         digital.pixelate,
         (0.6, 0.5, 0.4, 0.3, 0.25),
         "shrinks by box averages and grows back",
+        random=False,
     ),
     Corruption(
         "jpeg_compression",
@@ -160,6 +164,7 @@ _ALL = (
         digital.jpeg_compression,
         (25, 18, 15, 10, 7),
         "compresses as JPEG of low quality",
+        random=False,
     ),
     Corruption(
         "brightness",
@@ -167,6 +172,7 @@ _ALL = (
         photometric.brightness,
         (0.1, 0.2, 0.3, 0.4, 0.5),
         "raises the value of HSV",
+        random=False,
     ),
     Corruption(
         "contrast",
@@ -174,6 +180,7 @@ _ALL = (
         photometric.contrast,
         (0.4, 0.3, 0.2, 0.1, 0.05),
         "draws values towards the mean of their channel",
+        random=False,
     ),
     Corruption(
         "saturate",
@@ -181,6 +188,7 @@ _ALL = (
         photometric.saturate,
         ((0.3, 0), (0.1, 0), (2, 0), (5, 0.1), (20, 0.2)),
         "fades colours, then exaggerates them",
+        random=False,
     ),
 )
 

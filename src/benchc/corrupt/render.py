@@ -60,7 +60,8 @@ def corrupt(
     if severity == 0:
         return pixels.copy()
     corruption = CORRUPTIONS[name]
-    source = keyed.philox("corrupt", int(seed), image_id, name, int(severity))
+    key = ("corrupt", int(seed), image_id, name, int(severity))
+    source = keyed.philox(*key) if corruption.random else None
     return corruption.render(pixels, corruption.constants[severity - 1], source, scale)
 
 
