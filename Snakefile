@@ -1,0 +1,36 @@
+import re
+
+# benchc: from multiple-choice benchmarks to a database of where models fail.
+# Config, the rules of each stage, the public targets; nothing else.
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+from benchc.errors import BadInput
+from benchc.workflow import Workflow
+
+min_version("9.27")
+
+# `config` holds what the command line gave; the rest comes from config.yaml.
+try:
+    RUN = Workflow(config, project=workflow.basedir)
+except BadInput as error:
+    raise WorkflowError(str(error)) from None
+
+
+include: "rules/reference.smk"
+include: "rules/pool.smk"
+include: "rules/corrupt.smk"
+include: "rules/embed.smk"
+include: "rules/infer.smk"
+include: "rules/select.smk"
+include: "rules/diagnose.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/bench-c.duckdb",
+        "results/report/index.html",
+        RUN.each_model("results/models/{model}/diagnosis.parquet"),

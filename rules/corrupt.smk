@@ -1,0 +1,25 @@
+# corrupt: every picture of the pool under one corruption; recipe, hash and distortion.
+
+
+rule corrupt:
+    input:
+        "results/pool/images.parquet",
+    output:
+        "results/corrupt/{corruption}.parquet",
+    log:
+        "results/logs/corrupt/{corruption}.log",
+    wildcard_constraints:
+        corruption="|".join(RUN.config.corruptions),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        seed=RUN.config.seed,
+        severities=[f"--severity {severity}" for severity in RUN.config.severities],
+        options=RUN.corrupt_options,
+        code=lambda wildcards: RUN.corruption_code(wildcards.corruption),
+    shell:
+        "benchc --log {log} corrupt render {wildcards.corruption} --images {input}"
+        " --seed {params.seed} {params.severities} {params.options} --workers {threads}"
+        " --out {output}"

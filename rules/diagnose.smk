@@ -1,0 +1,53 @@
+# diagnose: what each corruption did to each model, and the database that answers in SQL.
+
+
+rule diagnose_model:
+    input:
+        predictions="results/infer/{model}/predictions.parquet",
+        samples="results/pool/samples.parquet",
+        selection="results/select/selection.parquet",
+    output:
+        "results/models/{model}/diagnosis.parquet",
+    log:
+        "results/logs/diagnose/{model}.log",
+    wildcard_constraints:
+        model=RUN.one_of(RUN.config.models),
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=RUN.code("diagnose"),
+    shell:
+        "benchc --log {log} diagnose model --predictions {input.predictions}"
+        " --samples {input.samples} --selection {input.selection} --out {output}"
+
+
+rule database:
+    input:
+        samples="results/pool/samples.parquet",
+        images="results/pool/images.parquet",
+        rejected="results/pool/rejected.parquet",
+        selection="results/select/selection.parquet",
+        corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        predictions=RUN.each_model("results/infer/{model}/predictions.parquet"),
+        shifts=RUN.each_model("results/models/{model}/diagnosis.parquet"),
+    output:
+        "results/bench-c.duckdb",
+    log:
+        "results/logs/diagnose/database.log",
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        tables=[
+            *RUN.each_corruption("--corrupted results/corrupt/{corruption}.parquet"),
+            *RUN.each_model("--predictions results/infer/{model}/predictions.parquet"),
+            *RUN.each_model("--shifts results/models/{model}/diagnosis.parquet"),
+        ],
+        models=RUN.models_facts(),
+        run=RUN.run_facts(),
+        code=RUN.code("diagnose"),
+    shell:
+        "benchc --log {log} diagnose build --samples {input.samples} --images {input.images}"
+        " --rejected {input.rejected} --selection {input.selection} {params.tables}"
+        " --models {params.models:q} --run {params.run:q} --out {output}"

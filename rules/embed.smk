@@ -1,0 +1,23 @@
+# embed: CLIP vectors of each sample's picture and text, for the diversity of the selection.
+
+
+rule embed:
+    input:
+        samples="results/pool/samples.parquet",
+        images="results/pool/images.parquet",
+        clip=RUN.clip_files,
+    output:
+        "results/embed/embeddings.parquet",
+    log:
+        "results/logs/embed.log",
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        model=RUN.clip,
+        pretrained=RUN.clip_options,
+        threads=RUN.config.infer.threads,
+        code=RUN.code("embed"),
+    shell:
+        "benchc --log {log} embed samples --samples {input.samples} --images {input.images}"
+        " --model {params.model:q} {params.pretrained} --threads {params.threads} --out {output}"

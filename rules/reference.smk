@@ -1,0 +1,39 @@
+# reference: the small models that the default run measures, trained on drawn scenes.
+# Their checkpoints are in the repository; this makes them again from nothing.
+
+REFERENCE_MODELS = ["llava", "qwen2vl", "paligemma", "idefics3", "clip"]
+
+
+rule retrain_reference:
+    input:
+        expand("results/reference/{name}/config.json", name=REFERENCE_MODELS[:-1]),
+        "results/reference/clip/open_clip_config.json",
+
+
+rule train_reference:
+    output:
+        "results/reference/{name}/config.json",
+    log:
+        "results/logs/reference/{name}.log",
+    wildcard_constraints:
+        name="|".join(REFERENCE_MODELS[:-1]),
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=90,
+    shell:
+        "benchc --log {log} reference train {wildcards.name}"
+        " --out results/reference/{wildcards.name}"
+
+
+rule train_clip:
+    output:
+        "results/reference/clip/open_clip_config.json",
+    log:
+        "results/logs/reference/clip.log",
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    shell:
+        "benchc --log {log} reference train clip --out results/reference/clip"

@@ -1,0 +1,20 @@
+# report: the page that shows what the database holds.
+
+
+rule report:
+    input:
+        database="results/bench-c.duckdb",
+        images="results/pool/images.parquet",
+    output:
+        "results/report/index.html",
+    log:
+        "results/logs/report.log",
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        options=RUN.render_options,
+        code=RUN.code("report"),
+    shell:
+        "benchc --log {log} report build --database {input.database} --images {input.images}"
+        " {params.options} --out {output}"

@@ -1,0 +1,24 @@
+# select: the samples whose answers move, no two of them alike.
+
+
+rule select:
+    input:
+        samples="results/pool/samples.parquet",
+        embeddings="results/embed/embeddings.parquet",
+        predictions=RUN.each_selector("results/infer/{model}/predictions.parquet"),
+    output:
+        "results/select/selection.parquet",
+    log:
+        "results/logs/select.log",
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        predictions=RUN.each_selector(
+            "--predictions results/infer/{model}/predictions.parquet"
+        ),
+        options=RUN.select_options,
+        code=RUN.code("select"),
+    shell:
+        "benchc --log {log} select build --samples {input.samples}"
+        " --embeddings {input.embeddings} {params.predictions} {params.options} --out {output}"

@@ -1,0 +1,190 @@
+"""What the rules ask of a run: its config, its paths, its fingerprints.
+
+Never imports Snakemake, and never runs a stage.
+"""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchc import fingerprint
+from benchc.config import Config, read_config
+
+#: The code behind each stage's results; what only shows or moves them is left out.
+_CODE = {
+    "pool": ("benchc.pool.build", "benchc.pool.command"),
+    "embed": ("benchc.embed.clip:embed_samples", "benchc.embed.command:samples"),
+    "infer": ("benchc.infer.command:predict", "benchc.infer.transformers_backend"),
+    "select": ("benchc.select.command:build",),
+    "diagnose": ("benchc.diagnose.command:model", "benchc.diagnose.command:build"),
+    "report": ("benchc.report.command:build",),
+}
+
+_DATA = {
+    "diagnose": ("diagnose", "*.sql"),
+    "report": ("report", "*.*"),
+}
+
+
+class Workflow:
+    """A checked config, with what rules need to know of it."""
+
+    def __init__(self, values: Mapping[str, Any], project: str):
+        """Check the config.
+
+        Raises:
+            BadInput: see `read_config`.
+        """
+        self.project = Path(project)
+        self.config: Config = read_config(values, self.project)
+
+    def each_model(self, pattern: str) -> list[str]:
+        """Return `pattern` for every model."""
+        return [pattern.format(model=key) for key in self.config.models]
+
+    def each_selector(self, pattern: str) -> list[str]:
+        """Return `pattern` for every selector."""
+        return [pattern.format(model=key) for key in self.config.selectors]
+
+    def each_source(self, pattern: str) -> list[str]:
+        """Return `pattern` for every source, in the order of the config."""
+        return [pattern.format(source=key) for key in self.config.sources]
+
+    def each_corruption(self, pattern: str) -> list[str]:
+        """Return `pattern` for every corruption."""
+        return [pattern.format(corruption=name) for name in self.config.corruptions]
+
+    @property
+    def followers(self) -> list[str]:
+        """The models that do not select: they are run on the chosen samples only."""
+        return [key for key in self.config.models if key not in self.config.selectors]
+
+    def located(self, path: Path | str) -> str:
+        """Return a config's path as the working directory sees it."""
+        return Path(os.path.relpath(self.project / path)).as_posix()
+
+    def source_spec(self, key: str) -> str:
+        """Return a source's settings as JSON, its path as the working directory sees it."""
+        spec = self.config.sources[key]
+        values = spec.model_dump(mode="json")
+        if "path" in values:
+            values["path"] = self.located(values["path"])
+        return json.dumps(values, sort_keys=True)
+
+    def source_files(self, key: str) -> list[str]:
+        """Return the files that a source reads; a change to one of them rebuilds its pool."""
+        path = getattr(self.config.sources[key], "path", None)
+        if path is None:
+            return []
+        place = self.project / path
+        files = [place] if place.is_file() else sorted(f for f in place.rglob("*") if f.is_file())
+        return [self.located(file) for file in files]
+
+    def model_settings(self, key: str) -> str:
+        """Return a model's settings as JSON, its path as the working directory sees it."""
+        model = self.config.models[key]
+        values = model.model_dump(mode="json")
+        if model.path is not None:
+            values["path"] = self.located(model.path)
+        return json.dumps(values, sort_keys=True)
+
+    def model_fingerprint(self, key: str) -> str:
+        """Return what makes a model's predictions its own: result settings and weights."""
+        model = self.config.models[key]
+        values = model.result_settings()
+        if model.path is not None:
+            values["weights"] = fingerprint.of_files(
+                model.checkpoint_files(self.project / model.path)
+            )
+        return json.dumps(values, sort_keys=True)
+
+    def models_facts(self) -> str:
+        """Return what the database says of the models, as JSON."""
+        return json.dumps(
+            [
+                {
+                    "key": key,
+                    "selector": key in self.config.selectors,
+                    "settings": model.result_settings(),
+                    "fingerprint": self.model_fingerprint(key),
+                }
+                for key, model in self.config.models.items()
+            ],
+            sort_keys=True,
+        )
+
+    def run_facts(self) -> str:
+        """Return what the database says of the run, as JSON."""
+        config = self.config.model_dump(mode="json", exclude={"models"})
+        return json.dumps({"config": config}, sort_keys=True)
+
+    def code(self, stage: str) -> str:
+        """Return the fingerprint of the code behind a stage's results."""
+        found = fingerprint.of_code(*_CODE[stage], ignoring=("benchc.cli", "benchc.corrupt"))
+        if stage in _DATA:
+            found += fingerprint.of_files(fingerprint.packaged(*_DATA[stage]))
+        return found
+
+    def corruption_code(self, name: str) -> str:
+        """Return the fingerprint of one corruption: its function, its constants, the stage."""
+        from benchc.corrupt.registry import CORRUPTIONS
+
+        entry = CORRUPTIONS[name]
+        stage = fingerprint.of_code(
+            f"{entry.render.__module__}:{entry.render.__name__}",
+            "benchc.corrupt.stage:render_corruption",
+            "benchc.corrupt.render:corrupt",
+            ignoring=("benchc.corrupt.registry",),
+        )
+        return f"{stage} {entry.constants}"
+
+    @property
+    def render_options(self) -> str:
+        """The options with which corrupted pictures are made again."""
+        return _options(seed=self.config.seed, reference_side=self.config.corrupt.reference_side)
+
+    @property
+    def corrupt_options(self) -> str:
+        """The options of `benchc corrupt render` besides seed and severities."""
+        corrupt = self.config.corrupt
+        return _options(reference_side=corrupt.reference_side, store=corrupt.store)
+
+    @property
+    def clip_options(self) -> str:
+        """The options of `benchc embed samples` besides the model."""
+        return _options(pretrained=self.config.embed.pretrained)
+
+    @property
+    def select_options(self) -> str:
+        """The options of `benchc select build`."""
+        return _options(seed=self.config.seed, **self.config.select.model_dump())
+
+    def one_of(self, keys: Iterable[str]) -> str:
+        """Return a pattern that matches exactly these keys; with none, no key at all."""
+        return "|".join(re.escape(key) for key in keys) or "(?!)"
+
+    @cached_property
+    def clip(self) -> str:
+        """The CLIP model as the embed command takes it."""
+        model = self.config.embed.model
+        return self.located(model) if (self.project / model).is_dir() else model
+
+    @cached_property
+    def clip_files(self) -> list[str]:
+        """The files of a CLIP folder; none for an architecture of open_clip."""
+        folder = self.project / self.config.embed.model
+        return [self.located(f) for f in sorted(folder.iterdir())] if folder.is_dir() else []
+
+
+def _options(**values: object) -> str:
+    """Return options for a command line; those that are None are left out."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
+        for name, value in values.items()
+        if value is not None
+    )
