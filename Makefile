@@ -1,0 +1,48 @@
+# make run: the default run. make test: every check. Both set up .venv first, once.
+
+SHELL := /bin/bash
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+CORES ?= all
+export PATH := $(BIN):$(PATH)
+
+.PHONY: run test verify format clean
+
+run: $(VENV)/ready
+	snakemake --cores $(CORES) $(ARGS)
+
+test: $(VENV)/ready-dev
+	@echo "== format and lint"
+	ruff format --check .
+	ruff check .
+	snakefmt --check Snakefile rules
+	snakemake --lint
+	@echo "== types"
+	mypy
+	@echo "== tests"
+	pytest -m "not scale"
+
+# What needs the finished default run.
+verify: run $(VENV)/ready-dev
+	pytest -m scale
+
+format: $(VENV)/ready-dev
+	ruff format .
+	ruff check --fix .
+	snakefmt Snakefile rules
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/ready: envs/requirements.lock pyproject.toml
+	@echo "== setting up $(VENV) (a few minutes, about 6.5 GB)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -r envs/requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -e .
+	touch $@
+
+$(VENV)/ready-dev: $(VENV)/ready envs/requirements-dev.lock
+	@echo "== adding what the tests need"
+	$(BIN)/python -m pip install --quiet -r envs/requirements-dev.lock
+	touch $@

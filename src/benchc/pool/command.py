@@ -1,0 +1,157 @@
+"""The `benchc pool` commands: build one source, merge several, or only look at one.
+
+Never holds logic: it reads a spec, shows progress and writes the four tables.
+"""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from tqdm import tqdm
+
+from benchc.errors import BadInput
+from benchc.pool.build import TABLES, Pool, build_source
+from benchc.pool.build import merge as merge_pools
+from benchc.pool.rows import Row
+from benchc.pool.specs import FolderSource, Source
+
+app = typer.Typer(no_args_is_help=True, help="Gather samples: questions with pictures.")
+
+Out = Annotated[
+    Path,
+    typer.Option(help="Folder for the tables samples, images, rejected and scenes."),
+]
+
+
+@app.command()
+def source(
+    key: Annotated[str, typer.Argument(help="Name of the source; sample ids begin with it.")],
+    spec: Annotated[Path, typer.Option(help="YAML or JSON file that says what to read.")],
+    out: Out,
+) -> None:
+    """Build the pool of one source.
+
+    The spec is what the config says under this key, for instance a file with
+
+        {kind: folder, path: photos}
+
+    which reads photos/questions.jsonl, one JSON object a line, such as
+
+        {"image": "cat.png", "question": "What animal is this?",
+         "options": ["A dog", "A cat"], "answer": "B"}
+
+    Other kinds: drawn, vlmevalkit, parquet, seedbench2plus, mmvp.
+    Relative paths count from the working directory.
+
+    Example: benchc pool source mine --spec mine.yaml --out results/pool/mine
+    """
+    pool = build_source(key, parse_spec(spec), _bar(key))
+    _write(pool, out)
+    typer.echo(_summary(key, pool))
+
+
+@app.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Pools of sources; earlier ones win.")],
+    out: Out,
+) -> None:
+    """Merge the pools of several sources into one.
+
+    A sample that an earlier source has too (same picture and same question) goes to the rejected
+    ones as a duplicate.
+
+    Example: benchc pool merge results/pool/drawn results/pool/mine --out results/pool
+    """
+    pools = [
+        Pool(*(table.read(folder / f"{name}.parquet") for name, table in TABLES.items()))
+        for folder in folders
+    ]
+    merged = merge_pools(pools)
+    _write(merged, out)
+    typer.echo(_summary("merged", merged))
+
+
+@app.command()
+def check(
+    path: Annotated[Path, typer.Argument(help="A folder with questions, or a spec file.")],
+    questions: Annotated[str, typer.Option(help="File of questions in it.")] = "questions.jsonl",
+) -> None:
+    """Show what a source would give, bad rows included, and write nothing.
+
+    Example: benchc pool check photos
+    """
+    if path.is_dir():
+        spec: Source = FolderSource(
+            kind="folder", path=path, questions=questions, on_bad_row="reject"
+        )
+    else:
+        spec = read_spec(path)
+        if "on_bad_row" in type(spec).model_fields:
+            spec = spec.model_copy(update={"on_bad_row": "reject"})
+    pool = build_source("check", spec, _bar("check"))
+    typer.echo(_summary(str(path), pool))
+    for row in pool.rejected.iter_rows(named=True):
+        if row["reason"] != "not_sampled":
+            typer.echo(f"  {row['source_ref']}: {row['reason']}: {row['detail']}")
+
+
+def parse_spec(text: str) -> Source:
+    """Return the spec in a JSON or YAML mapping `{...}`, or in the file of this name.
+
+    Raises:
+        BadInput: As `read_spec`.
+    """
+    if not text.lstrip().startswith("{"):
+        return read_spec(Path(text))
+    try:
+        return _checked(yaml.safe_load(text), "--spec")
+    except yaml.YAMLError as error:
+        raise BadInput(f"--spec: not YAML ({' '.join(str(error).split())})") from None
+
+
+def read_spec(file: Path) -> Source:
+    """Return the spec in a YAML or JSON file.
+
+    Raises:
+        BadInput: No such file, not YAML, or a key is unknown, missing or of the wrong type.
+    """
+    try:
+        raw: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise BadInput(f"{file}: the spec cannot be read ({reason})") from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"{file}: not YAML ({' '.join(str(error).split())})") from None
+    return _checked(raw, str(file))
+
+
+def _checked(raw: Any, where: str) -> Source:
+    try:
+        return TypeAdapter[Source](Source).validate_python(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:]) or "spec"
+        raise BadInput(f"{where}: {place}: {first['msg']}") from None
+
+
+def _bar(label: str) -> Any:
+    def progress(rows: list[Row]) -> Iterable[Row]:
+        return tqdm(rows, desc=label, unit="row", disable=not sys.stderr.isatty(), leave=False)
+
+    return progress
+
+
+def _write(pool: Pool, out: Path) -> None:
+    for frame, (name, table) in zip(pool, TABLES.items(), strict=True):
+        table.write(frame, out / f"{name}.parquet")
+
+
+def _summary(name: str, pool: Pool) -> str:
+    counts = pool.rejected["reason"].value_counts().sort("reason")
+    left_out = ", ".join(f"{count} {reason}" for reason, count in counts.iter_rows())
+    line = f"{name}: {pool.samples.height} samples with {pool.images.height} pictures"
+    return f"{line}; left out: {left_out}" if left_out else f"{line}; none left out"
