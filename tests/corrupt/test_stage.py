@@ -91,7 +91,7 @@ def test_stored_pictures_are_the_rendered_ones(images, store):
 
 def test_stage_names_the_bad_picture(images):
     torn = images.with_columns(bytes=pl.lit(b"torn"))
-    with pytest.raises(BadInput, match="image [0-9a-f]{64}: .*not a readable picture"):
+    with pytest.raises(BadInput, match=r"image [0-9a-f]{64}: .*not a readable picture"):
         render_corruption(torn, "fog", seed=1)
     with pytest.raises(BadInput, match="its row states 61 x 40"):
         render_corruption(images[:1].with_columns(width=pl.lit(61)), "fog", seed=1)
