@@ -30,7 +30,7 @@ Out = Annotated[
 @app.command()
 def source(
     key: Annotated[str, typer.Argument(help="Name of the source; sample ids begin with it.")],
-    spec: Annotated[Path, typer.Option(help="YAML or JSON file that says what to read.")],
+    spec: Annotated[str, typer.Option(help="What to read: `{...}`, or a file that holds it.")],
     out: Out,
 ) -> None:
     """Build the pool of one source.

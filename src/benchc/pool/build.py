@@ -1,0 +1,270 @@
+"""From a source's rows to the four tables of the pool.
+
+Never lets a row disappear: each ends among the samples or, with a reason, among the rejected.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from benchc.errors import BadInput
+from benchc.keyed import digest
+from benchc.pixels import encode, pixel_hash
+from benchc.pool.duplicates import find_duplicates, same_item
+from benchc.pool.rows import HARMLESS, Reason, Rejection, Row, SourceRows
+from benchc.pool.sources import read_source
+from benchc.pool.specs import KEY_PATTERN, DrawnSource, Source
+from benchc.tables import IMAGES, REJECTED, SAMPLES, SCENES, Table
+
+
+class Pool(NamedTuple):
+    """The four tables of a pool, each as its schema in `benchc.tables` says."""
+
+    samples: pl.DataFrame
+    images: pl.DataFrame
+    rejected: pl.DataFrame
+    scenes: pl.DataFrame
+
+
+TABLES: dict[str, Table] = dict(zip(Pool._fields, (SAMPLES, IMAGES, REJECTED, SCENES), strict=True))
+
+
+def build_source(
+    key: str,
+    spec: Source,
+    progress: Callable[[list[Row]], Iterable[Row]] = iter,
+) -> Pool:
+    """Return the pool of one source, every picture decoded and stored losslessly.
+
+    Args:
+        key: The source's name: the benchmark of its samples and the first part of their ids
+            (drawn samples carry their track instead).
+        spec: What to read; relative paths count from the working directory.
+        progress: Wraps the rows about to be decoded, to show how far they are.
+
+    Raises:
+        BadInput: The key is no safe name; the source cannot be read; a row is bad and the spec
+            says to refuse it; fewer rows are usable than asked for; a name to exclude is unknown.
+    """
+    if not re.fullmatch(KEY_PATTERN, key):
+        raise BadInput(
+            f"source key {key!r}: use up to 40 of the characters a-z, 0-9, _ and -, "
+            "a letter or digit first"
+        )
+    source = _chosen(key, spec, read_source(spec))
+    tables = _Tables(key)
+    wanted = spec.samples or len(source.rows)
+    for row in progress(source.rows):
+        if tables.count == wanted:
+            tables.reject(row, Reason.NOT_SAMPLED, "")
+            continue
+        try:
+            rgb = row.picture()
+        except BadInput as error:
+            rejection = Rejection(row.source_ref, Reason.UNDECODABLE_IMAGE, str(error), row.where)
+            _refuse(key, spec, source, [rejection])
+            tables.reject(row, rejection.reason, rejection.detail)
+            continue
+        tables.add(row, rgb)
+    if tables.count < wanted and not isinstance(spec, DrawnSource) and spec.samples:
+        raise _too_few(key, wanted, tables.count)
+    if not tables.count:
+        raise BadInput(f"source {key}: none of its {len(source)} rows can be used")
+    return tables.frames(source.rejected)
+
+
+def merge(pools: Sequence[Pool]) -> Pool:
+    """Return one pool; of samples that several sources share, the earliest source's stays.
+
+    Duplicates are found by picture and question together and go to the rejected ones. Pictures
+    and scenes that no sample shows any more are dropped. The order of `pools` is the only order
+    that matters.
+
+    Raises:
+        BadInput: Two sources use one benchmark name.
+    """
+    owner: dict[str, int] = {}
+    for number, pool in enumerate(pools):
+        names = pl.concat([pool.samples["benchmark"], pool.rejected["benchmark"]])
+        for name in names.unique(maintain_order=True):
+            if owner.setdefault(name, number) != number:
+                raise BadInput(f"benchmark {name} comes from two sources; rename one of them")
+    samples = pl.concat(
+        [SAMPLES.empty().with_columns(source=pl.lit(0))]
+        + [pool.samples.with_columns(source=pl.lit(n)) for n, pool in enumerate(pools)]
+    )
+    images = _joined(IMAGES, [pool.images for pool in pools])
+    repeated = find_duplicates(samples, images)
+    repeats = pl.col("sample_id").is_in(list(repeated))
+    rejected = REJECTED.from_rows(
+        {
+            "benchmark": sample["benchmark"],
+            "source_ref": sample["source_ref"],
+            "reason": Reason.DUPLICATE.value,
+            "detail": f"same as {repeated[sample['sample_id']]}",
+        }
+        for sample in samples.filter(repeats).iter_rows(named=True)
+    )
+    samples = samples.filter(~repeats).drop("source")
+    return Pool(
+        samples=SAMPLES.conform(samples),
+        images=images.join(samples, on="image_id", how="semi").sort("image_id"),
+        rejected=REJECTED.conform(pl.concat([*(pool.rejected for pool in pools), rejected])),
+        scenes=_joined(SCENES, [pool.scenes for pool in pools])
+        .join(samples, on="image_id", how="semi")
+        .sort("image_id"),
+    )
+
+
+def _joined(table: Table, frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return all rows, the first of each picture."""
+    return pl.concat([table.empty(), *frames]).unique("image_id", keep="first", maintain_order=True)
+
+
+def _chosen(key: str, spec: Source, source: SourceRows) -> SourceRows:
+    """Leave out what the spec excludes, refuse what it refuses, put the rows in drawing order."""
+    if isinstance(spec, DrawnSource):
+        return source
+    if spec.expect_rows is not None and len(source) != spec.expect_rows:
+        raise BadInput(
+            f"source {key}: {source.file or spec.path} has {len(source)} rows, "
+            f"and {spec.expect_rows} were expected; is it the right file and revision?"
+        )
+    _check_exclusions(key, spec, source)
+    rows, rejected = [], []
+    for row in source.rows:
+        if row.source_ref in spec.exclude_ids:
+            rejected.append(Rejection(row.source_ref, Reason.EXCLUDED_ID))
+        elif row.category in spec.exclude_categories:
+            rejected.append(Rejection(row.source_ref, Reason.EXCLUDED_CATEGORY, row.category))
+        else:
+            rows.append(row)
+    for verdict in source.rejected:
+        if verdict.source_ref in spec.exclude_ids:
+            verdict = replace(verdict, reason=Reason.EXCLUDED_ID)
+        rejected.append(verdict)
+    _refuse(key, spec, source, rejected)
+    if spec.samples:
+        if spec.samples > len(rows):
+            raise _too_few(key, spec.samples, len(rows))
+        seed = spec.seed
+        rows.sort(key=lambda row: digest("pool", "subset", seed, key, row.source_ref))
+    return SourceRows(rows, rejected, source.file)
+
+
+def _check_exclusions(key: str, spec: Source, source: SourceRows) -> None:
+    assert not isinstance(spec, DrawnSource)
+    categories = {row.category for row in source.rows}
+    for name in spec.exclude_categories:
+        if name not in categories and not source.rejected:
+            known = ", ".join(sorted(categories)) or "none"
+            raise BadInput(
+                f"source {key}: exclude_categories names {name!r}, which no row has; it has {known}"
+            )
+    if "exclude_ids" in spec.model_fields_set:
+        ids = {row.source_ref for row in source.rows}
+        ids |= {verdict.source_ref for verdict in source.rejected}
+        for name in spec.exclude_ids:
+            if name not in ids:
+                raise BadInput(f"source {key}: exclude_ids names {name!r}, which no row has")
+
+
+def _refuse(key: str, spec: Source, source: SourceRows, rejected: list[Rejection]) -> None:
+    """Stop at rows that are bad in themselves if the spec says so."""
+    if isinstance(spec, DrawnSource) or spec.on_bad_row == "reject":
+        return
+    bad = [verdict for verdict in rejected if verdict.reason not in HARMLESS]
+    if not bad:
+        return
+    first = bad[0]
+    more = f" ({len(bad) - 1} more rows are bad)" if len(bad) > 1 else ""
+    raise BadInput(
+        f"{source.file or key}, {first.where} (id {first.source_ref}): {first.detail}{more}; "
+        f"mend it, or set `on_bad_row: reject` for source {key} to leave bad rows out"
+    )
+
+
+def _too_few(key: str, wanted: int, usable: int) -> BadInput:
+    return BadInput(
+        f"source {key}: {wanted} samples are asked for and {usable} rows are usable; "
+        "ask for fewer, or leave `samples` out to take all"
+    )
+
+
+class _Tables:
+    """Rows of the four tables while they grow; a picture that many samples share is kept once."""
+
+    def __init__(self, key: str):
+        self.key = key
+        self.samples: list[dict] = []
+        self.images: dict[str, dict] = {}
+        self.rejected: list[dict] = []
+        self.scenes: dict[str, dict] = {}
+        self.seen: dict[tuple, str] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self.samples)
+
+    def add(self, row: Row, rgb: np.ndarray) -> None:
+        image_id = pixel_hash(rgb)
+        benchmark = row.benchmark or self.key
+        sample_id = f"{benchmark}/{row.source_ref}"
+        item = same_item(image_id, row.question, row.options)
+        if item in self.seen:
+            self.reject(row, Reason.DUPLICATE, f"same as {self.seen[item]}")
+            return
+        self.seen[item] = sample_id
+        if image_id not in self.images:
+            self.images[image_id] = {
+                "image_id": image_id,
+                "width": rgb.shape[1],
+                "height": rgb.shape[0],
+                "bytes": encode(rgb),
+            }
+        if row.scene:
+            self.scenes.setdefault(image_id, {"image_id": image_id, "scene": row.scene})
+        self.samples.append(
+            {
+                "sample_id": sample_id,
+                "benchmark": benchmark,
+                "category": row.category,
+                "question": row.question,
+                "options": list(row.options),
+                "answer": row.answer,
+                "image_id": image_id,
+                "source_ref": row.source_ref,
+            }
+        )
+
+    def reject(self, row: Row, reason: Reason, detail: str) -> None:
+        self.rejected.append(
+            {
+                "benchmark": row.benchmark or self.key,
+                "source_ref": row.source_ref,
+                "reason": reason.value,
+                "detail": detail,
+            }
+        )
+
+    def frames(self, before: list[Rejection]) -> Pool:
+        rejected = self.rejected + [
+            {
+                "benchmark": self.key,
+                "source_ref": verdict.source_ref,
+                "reason": verdict.reason.value,
+                "detail": verdict.detail,
+            }
+            for verdict in before
+        ]
+        rows = (self.samples, self.images.values(), rejected, self.scenes.values())
+        return Pool(
+            *(
+                table.conform(table.from_rows(found))
+                for table, found in zip(TABLES.values(), rows, strict=True)
+            )
+        )

@@ -1,0 +1,148 @@
+"""What a config may say about a source of samples.
+
+Never reads a file, and imports nothing heavier than pydantic.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator
+
+KEY_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
+
+Benchmark = Literal[
+    "ai2d", "blink", "cvbench", "hallusion", "mmbench", "mmmu", "mmstar", "qbench", "realworldqa",
+    "scienceqa", "seedbench2plus",
+]  # fmt: skip
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DrawnSource(_Spec):
+    """Scenes drawn by this package, six tracks, each a benchmark of its own."""
+
+    kind: Literal["drawn"]
+    samples: PositiveInt = Field(description="How many samples to draw, over the six tracks.")
+    seed: int = Field(default=1, ge=0, description="Another seed draws other scenes.")
+
+
+class _FileSource(_Spec):
+    """What all sources that read files share."""
+
+    path: Path
+    samples: PositiveInt | None = Field(
+        default=None, description="Take a random subset of this size; all when left out."
+    )
+    seed: int = Field(default=1, ge=0, description="Another seed takes another subset.")
+    exclude_categories: tuple[str, ...] = Field(
+        default=(), description="Categories to leave out, spelt as in the source."
+    )
+    exclude_ids: tuple[str, ...] = Field(default=(), description="Ids of rows to leave out.")
+    expect_rows: PositiveInt | None = Field(
+        default=None, description="How many rows the source must have; another count is refused."
+    )
+    on_bad_row: Literal["refuse", "reject"] = Field(
+        default="reject",
+        description="refuse: stop at a bad row. reject: go on, and list it in `rejected`.",
+    )
+
+    @field_validator("exclude_categories", "exclude_ids")
+    @classmethod
+    def _no_empty(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not name for name in names):
+            raise ValueError("an empty name excludes nothing; leave it out")
+        return names
+
+
+class FolderSource(_FileSource):
+    """A folder of pictures with a file of questions: how you bring your own."""
+
+    kind: Literal["folder"]
+    path: Path = Field(description="The folder that holds pictures and questions.")
+    questions: str = Field(
+        default="questions.jsonl",
+        description="File of questions in the folder: .jsonl, .csv or .tsv.",
+    )
+    on_bad_row: Literal["refuse", "reject"] = Field(
+        default="refuse",
+        description="refuse: stop at a bad row. reject: go on, and list it in `rejected`.",
+    )
+
+
+class VlmevalkitSource(_FileSource):
+    """A VLMEvalKit TSV: pictures as base64 in the table."""
+
+    kind: Literal["vlmevalkit"]
+    path: Path = Field(description="The .tsv file.")
+
+
+class FieldMap(_Spec):
+    """Which column of a hub table holds what."""
+
+    id: tuple[str, ...] = Field(
+        default=(), description="Columns joined by `_`; row number when empty."
+    )
+    question: str = "question"
+    hint: str | None = None
+    category: str | None = None
+    images: tuple[str, ...] = Field(default=("image",), description="A row must fill exactly one.")
+    options: tuple[str, ...] = Field(
+        description="Columns for options_as columns; one for list, literal; the texts for fixed."
+    )
+    options_as: Literal["columns", "list", "literal", "question", "fixed"] = Field(
+        default="columns",
+        description="columns: one an option. list: a list. literal: a list as Python text. "
+        "question: inside the question. fixed: always the same.",
+    )
+    absent: tuple[str, ...] = Field(default=(), description="Texts that stand for no option.")
+    absent_means: dict[str, str] = Field(
+        default={},
+        description="Rows, by id, in which an absent text is an option after all: this one.",
+    )
+    answer: str = "answer"
+    answer_as: Literal["letter", "index"] = "letter"
+    answers: dict[str, str] = Field(
+        default={}, description="Translation of answers before they are read."
+    )
+    no_answer: tuple[str, ...] = Field(
+        default=(), description="Texts that stand for a hidden answer."
+    )
+    open_ended: dict[str, str] = Field(
+        default={}, description="Column and value that mark a row without options."
+    )
+    circular: bool = Field(default=False, description="Ids of 1000000 and more are shifted copies.")
+
+
+class ParquetSource(_FileSource):
+    """A benchmark as the hubs carry it: Parquet with encoded pictures."""
+
+    kind: Literal["parquet"]
+    path: Path = Field(description="The .parquet file, or a folder with all shards of one split.")
+    fields: Benchmark | FieldMap = Field(description="A known benchmark, or a map of its columns.")
+
+
+class SeedBench2PlusSource(_FileSource):
+    """SEED-Bench-2-Plus as its authors publish it: one JSON file and a folder of pictures."""
+
+    kind: Literal["seedbench2plus"]
+    path: Path = Field(description="SEED-Bench-2-plus-text-rich.json; pictures lie beside it.")
+
+
+class MmvpSource(_FileSource):
+    """MMVP as its authors publish it: Questions.csv and the folder `MMVP Images`."""
+
+    kind: Literal["mmvp"]
+    path: Path = Field(description="The folder.")
+    exclude_ids: tuple[str, ...] = Field(
+        default=("99", "100", "279", "280"),
+        description="Rows to leave out; these four have swapped answers in the original file.",
+    )
+
+
+Source = Annotated[
+    DrawnSource | FolderSource | VlmevalkitSource | ParquetSource | SeedBench2PlusSource
+    | MmvpSource,
+    Field(discriminator="kind"),
+]  # fmt: skip
