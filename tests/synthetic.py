@@ -6,12 +6,15 @@ Never runs a model or draws a picture worth looking at; everything is a function
 import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from PIL import Image
 
 from benchc import keyed, tables
+from benchc.diagnose.database import Sources
+from benchc.diagnose.shifts import shifts
 
 #: The protocol's corruptions by group.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -73,7 +76,11 @@ def synthetic_run(
     run_on = selection.filter(pl.col("kept") | pl.col("control"))["sample_id"]
     predictions = {}
     for rank, model in enumerate(models):
-        asked = samples if model in chosen else samples.filter(pl.col("sample_id").is_in(run_on))
+        asked = (
+            samples
+            if model in chosen
+            else samples.filter(pl.col("sample_id").is_in(run_on.to_list()))
+        )
         share = (failing or {}).get(model, 0.0)
         predictions[model] = _predictions(model, rank, asked, conditions, share, seed)
     return SyntheticRun(
@@ -244,4 +251,27 @@ def _corrupted(
                 "bytes": pl.Series([None] * size, dtype=pl.Binary),
             }
         )
+    )
+
+
+def write_run(run: SyntheticRun, folder: Path) -> Sources:
+    """Write the tables of a run, shifts included, as the stages would; return their paths."""
+    for table in (tables.SAMPLES, tables.IMAGES, tables.REJECTED, tables.SELECTION):
+        table.write(getattr(run, table.name), folder / f"{table.name}.parquet")
+    tables.CORRUPTED.write(run.corrupted, folder / "corrupted.parquet")
+    for model, predictions in run.predictions.items():
+        tables.PREDICTIONS.write(predictions, folder / model / "predictions.parquet")
+        found = shifts(predictions, run.samples, run.selection)
+        tables.SHIFTS.write(found, folder / model / "diagnosis.parquet")
+    return Sources(
+        samples=folder / "samples.parquet",
+        images=folder / "images.parquet",
+        rejected=folder / "rejected.parquet",
+        selection=folder / "selection.parquet",
+        corrupted=[folder / "corrupted.parquet"],
+        predictions=[folder / model / "predictions.parquet" for model in run.predictions],
+        shifts=[folder / model / "diagnosis.parquet" for model in run.predictions],
+        models=run.models,
+        groups=GROUPS,
+        run={"benchc": "0.1.0", "config": {"seed": 0}},
     )

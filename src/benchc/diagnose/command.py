@@ -1,0 +1,96 @@
+"""`benchc diagnose`: one model's shifts, and the database of a run.
+
+Never computes: it reads paths and hands tables on.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from benchc import tables
+from benchc.errors import BadInput
+
+app = typer.Typer(no_args_is_help=True, help="Score shifts and build the database.")
+
+
+@app.command()
+def model(
+    predictions: Path = typer.Option(..., help="The model's predictions."),
+    samples: Path = typer.Option(..., help="The pool's samples."),
+    selection: Path = typer.Option(..., help="The selection; its samples must all be there."),
+    out: Path = typer.Option(..., help="Where the model's shifts go."),
+    key: str | None = typer.Option(None, help="Refuse rows of any other model."),
+) -> None:
+    """Write what every corruption did to one model: its shifts."""
+    from benchc.diagnose.shifts import shifts
+
+    found = shifts(
+        tables.PREDICTIONS.read(predictions),
+        tables.SAMPLES.read(samples),
+        tables.SELECTION.read(selection),
+        model=key,
+        name=str(predictions),
+    )
+    tables.SHIFTS.write(found, out)
+    missing = found["ras"].null_count()
+    print(f"{out}: {found.height} pairs, {missing} without a RAS")
+
+
+@app.command()
+def build(
+    samples: Path = typer.Option(..., help="The pool's samples."),
+    rejected: Path = typer.Option(..., help="What was left out of the pool."),
+    selection: Path = typer.Option(..., help="The selection."),
+    predictions: list[Path] = typer.Option(..., help="A model's predictions; repeat."),
+    shifts: list[Path] = typer.Option(..., help="A model's shifts; repeat."),
+    models: Path = typer.Option(
+        ..., help="JSON list of {key, selector, settings, fingerprint}, one a model."
+    ),
+    run: Path = typer.Option(..., help="JSON object of facts about the run."),
+    out: Path = typer.Option(..., help="Where the database goes."),
+    corrupted: list[Path] = typer.Option([], help="Recipes of corrupted pictures; repeat."),
+    images: Path | None = typer.Option(None, help="The pool's pictures; only sizes are kept."),
+) -> None:
+    """Build the database of a run: its tables, its attributions and the macros behind them."""
+    from benchc.corrupt import GROUPS
+    from benchc.diagnose.database import Sources
+    from benchc.diagnose.database import build as build_database
+
+    sources = Sources(
+        samples=samples,
+        rejected=rejected,
+        selection=selection,
+        predictions=predictions,
+        shifts=shifts,
+        models=_models(models),
+        groups=GROUPS,
+        corrupted=corrupted,
+        images=images,
+        run=_json(run, dict, "an object"),
+    )
+    build_database(sources, out)
+    print(f'{out}: {len(sources.models)} models; try: benchc sql "FROM leaderboard"')
+
+
+def _models(path: Path) -> list[dict[str, Any]]:
+    entries = _json(path, list, "a list")
+    wanted = {"key": str, "selector": bool, "settings": dict, "fingerprint": str}
+    for place, entry in enumerate(entries):
+        for name, kind in wanted.items():
+            if not isinstance(entry, dict) or not isinstance(entry.get(name), kind):
+                raise BadInput(f"{path}: entry {place} needs `{name}` as {kind.__name__}")
+    return entries
+
+
+def _json(path: Path, kind: type, said: str) -> Any:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON ({error})") from None
+    if not isinstance(value, kind):
+        raise BadInput(f"{path}: not {said} in JSON")
+    return value

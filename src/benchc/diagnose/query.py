@@ -1,0 +1,95 @@
+"""Questions to the database, in SQL.
+
+Never writes to it: every connection is read-only.
+"""
+
+import sys
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from benchc.errors import BadInput
+
+FORMATS = ("table", "csv", "json", "parquet")
+
+
+def query(path: Path | str, sql: str) -> pl.DataFrame:
+    """Run one SQL statement on a database, read-only, and return its rows.
+
+    Raises:
+        BadInput: no such database, a file that is none, or SQL that DuckDB refuses.
+    """
+    if not Path(path).is_file():
+        raise BadInput(f"{path}: no such database; run `snakemake --cores all` to build it")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
+    try:
+        rows = connection.sql(sql)
+        return pl.DataFrame() if rows is None else pl.DataFrame(rows)
+    except duckdb.Error as error:
+        raise BadInput(f"SQL refused: {_one_line(error)}") from None
+    finally:
+        connection.close()
+
+
+def print_query(path: Path, sql: str, format: str = "table", out: Path | None = None) -> None:
+    """Print the rows of one SQL statement, or write them to `out`.
+
+    Args:
+        path: the database.
+        sql: one statement.
+        format: table, csv, json (one array of objects) or parquet.
+        out: file to write; None prints.
+
+    Raises:
+        BadInput: as `query`; or an unknown format; or Parquet asked for on the screen.
+    """
+    if format not in FORMATS:
+        raise BadInput(f"--format {format}: not one of {', '.join(FORMATS)}")
+    if format == "parquet" and out is None:
+        raise BadInput("--format parquet: needs --out FILE")
+    frame = query(path, sql)
+    if out is None:
+        sys.stdout.write(_render(frame, format))
+    elif format == "parquet":
+        frame.write_parquet(out)
+    else:
+        out.write_text(_render(frame, format), encoding="utf-8")
+
+
+def _render(frame: pl.DataFrame, format: str) -> str:
+    if format == "csv":
+        return frame.with_columns(_flat(frame)).write_csv()
+    if format == "json":
+        return frame.write_json() + "\n"
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=10_000,
+        fmt_str_lengths=200,
+        fmt_table_cell_list_len=-1,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_formatting="UTF8_FULL_CONDENSED",
+    ):
+        return f"{frame}\n"
+
+
+def _flat(frame: pl.DataFrame) -> list[pl.Expr]:
+    """Lists and structs as JSON text: CSV has no nesting."""
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return [
+        pl.struct(pl.col(name))
+        .struct.json_encode()
+        .str.slice(len(name) + 4)
+        .str.head(-1)
+        .alias(name)
+        for name in nested
+    ]
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n\n")[0].split())

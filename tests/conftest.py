@@ -1,0 +1,26 @@
+"""Fixtures that several stages' tests share."""
+
+from pathlib import Path
+
+import pytest
+from synthetic import SyntheticRun, synthetic_run, write_run
+
+from benchc.diagnose.database import build
+
+#: Keys that a careless reader turns into numbers.
+AWKWARD_MODELS = ("1e5", "007", "inf")
+
+
+@pytest.fixture(scope="session")
+def made_up_run() -> SyntheticRun:
+    """Three models over 24 samples; `007` has failed rows, `inf` was no selector."""
+    return synthetic_run(models=AWKWARD_MODELS, failing={"007": 0.05})
+
+
+@pytest.fixture(scope="session")
+def synthetic_database(made_up_run: SyntheticRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of `made_up_run`; its Parquet tables lie beside it. Read it only."""
+    folder = tmp_path_factory.mktemp("synthetic")
+    path = folder / "bench-c.duckdb"
+    build(write_run(made_up_run, folder), path)
+    return path
