@@ -38,11 +38,11 @@ clean:
 $(VENV)/ready: envs/requirements.lock pyproject.toml
 	@echo "== setting up $(VENV) (a few minutes, about 6.5 GB)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -r envs/requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	touch $@
 
 $(VENV)/ready-dev: $(VENV)/ready envs/requirements-dev.lock
 	@echo "== adding what the tests need"
-	$(BIN)/python -m pip install --quiet -r envs/requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements-dev.lock
 	touch $@

@@ -1,0 +1,50 @@
+"""Write the lock files from what is installed: the run's packages, and what tests add.
+
+Run in an environment made by `pip install -e .[dev]`: python envs/lock.py
+"""
+
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+HERE = Path(__file__).parent
+#: A peer asks for the OpenCV build with a window system, which would overwrite the headless one.
+LEFT_OUT = {"benchc", "opencv-python"}
+
+
+def closure(extras: set[str]) -> dict[str, str]:
+    """Return name -> version of everything that benchc with these extras needs."""
+    found: dict[str, Distribution] = {}
+    waiting = [("benchc", frozenset(extras))]
+    seen = set()
+    while waiting:
+        name, wanted = waiting.pop()
+        if (name, wanted) in seen or name == "opencv-python":
+            continue
+        seen.add((name, wanted))
+        found[name] = distribution(name)
+        for line in found[name].requires or []:
+            requirement = Requirement(line)
+            environments = [{**default_environment(), "extra": extra} for extra in wanted | {""}]
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate(e) for e in environments):
+                extra_names = frozenset(requirement.extras)
+                waiting.append((canonicalize_name(requirement.name), extra_names))
+    return {name: d.version for name, d in found.items() if name not in LEFT_OUT}
+
+
+def write(path: Path, packages: dict[str, str], note: str) -> None:
+    """Write one pinned package a line."""
+    lines = [f"{name}=={version}" for name, version in sorted(packages.items())]
+    path.write_text("\n".join([f"# {note}; made by envs/lock.py", *lines]) + "\n")
+
+
+if __name__ == "__main__":
+    run = closure(set())
+    both = closure({"dev"})
+    write(HERE / "requirements.lock", run, "What a run needs")
+    added = {name: version for name, version in both.items() if name not in run}
+    write(HERE / "requirements-dev.lock", added, "What the tests add")
