@@ -5,9 +5,9 @@ Never imports the grammar: it works on the English text and on the scene's descr
 
 import re
 
-COLOURS = "red orange yellow green blue purple pink brown".split()
-PATTERNS = "solid striped dotted hollow".split()
-KINDS = "circle square triangle diamond star cross heart oval".split()
+COLOURS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"]
+PATTERNS = ["solid", "striped", "dotted", "hollow"]
+KINDS = ["circle", "square", "triangle", "diamond", "star", "cross", "heart", "oval"]
 
 
 def fitting(scene, words):

@@ -86,7 +86,7 @@ def train_clip(
         at = torch.from_numpy(rng.choice(n_scenes, _BATCH, replace=False))
         said = texts[at, torch.from_numpy(rng.integers(_CAPTIONS, size=_BATCH))]
         loss = _contrast(model, pictures[at].float() / 127.5 - 1, said)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, _ in optimizers:
             optimizer.step()

@@ -49,7 +49,7 @@ def train(
     import torch
 
     torch.set_num_threads(1)
-    command = f"benchc reference train {key} --out {out.name}" + (
+    command = f"benchc reference train {key} --out {out}" + (
         f" --seed {seed}" if seed != 1 else ""
     )
     command += f" --effort {effort}" if effort != 1 else ""
@@ -126,9 +126,11 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
 
     full = PLANS[key]
     plan = Plan(
-        *(max(2, round(effort * n)) for n in (full.matching, full.language, full.vision)),
-        max(2, round(effort * full.joint)),
-        max(64, round(effort * full.scenes)),
+        matching=max(2, round(effort * full.matching)),
+        language=max(2, round(effort * full.language)),
+        vision=max(2, round(effort * full.vision)),
+        joint=max(2, round(effort * full.joint)),
+        scenes=max(64, round(effort * full.scenes)),
     )
     trained = teach(key, seed, plan, probe, _report)
     model = trained.architecture.model

@@ -11,10 +11,13 @@ import numpy as np
 import torch
 from torchvision.transforms.v2 import InterpolationMode
 from torchvision.transforms.v2 import functional as vision
+from transformers import PreTrainedTokenizerFast
 
 from benchc.reference.models import PIECES, SIDE, Architecture, prompt
+from benchc.reference.questions import find
 from benchc.reference.scene import COLOURS, KINDS, NUMBERS, PATTERNS, RADII, WORDS, Scene, cell
-from benchc.reference.world import DrawnSample, draw
+from benchc.reference.tokens import token_id, token_ids
+from benchc.reference.world import DrawnSample, draw, parse
 
 FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("kind", KINDS),
@@ -50,6 +53,8 @@ class Lesson:
         letter: Index of the right option's letter after the last position, or -1.
         options: Number of options.
         marks: Pairs (position of an option's last token, whether it is the right one).
+        finds: Triples (position of the last token of a shape's name in a question that compares
+            two shapes, the shape's cell, its radius as a value of `FIELDS`).
     """
 
     ids: list[int]
@@ -58,6 +63,7 @@ class Lesson:
     letter: int
     options: int
     marks: list[tuple[int, int]]
+    finds: list[tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class Batch:
         words: Rows, positions and next tokens of the word targets, int64 of shape (3, targets).
         letters: Rows, right options and numbers of options, int64 of shape (3, letter rows).
         marks: Rows, positions and 1 for the right option else 0, int64 of shape (3, options).
+        finds: Rows, positions, cells and radius values of named shapes, int64 of shape (4, names).
     """
 
     ids: torch.Tensor
@@ -79,6 +86,7 @@ class Batch:
     words: torch.Tensor
     letters: torch.Tensor
     marks: torch.Tensor
+    finds: torch.Tensor
 
 
 def describe(scenes: list[Scene]) -> torch.Tensor:
@@ -133,25 +141,24 @@ def write_lessons(
         prompt(s.question, [] if worded else s.options) + "\nanswer"
         for s, worded in zip(samples, drawn, strict=True)
     ]
-    asked = tokenizer(texts, add_special_tokens=False)["input_ids"]
-    answers = tokenizer([s.options[s.answer] for s in samples], add_special_tokens=False)
-    mark, first = tokenizer.convert_tokens_to_ids(["?", "A"])
+    asked = token_ids(tokenizer, texts)
+    answers = token_ids(tokenizer, [s.options[s.answer] for s in samples])
+    mark, first = token_id(tokenizer, "?"), token_id(tokenizer, "A")
     scenes: list[Scene] = []
     lessons: list[Lesson] = []
-    for sample, text, answer, worded in zip(
-        samples, asked, answers["input_ids"], drawn, strict=True
-    ):
+    for sample, text, answer, worded in zip(samples, asked, answers, drawn, strict=True):
         if not scenes or scenes[-1] is not sample.scene:
             scenes.append(sample.scene)
         ids, at = start + text, len(scenes) - 1
+        finds = _finds(sample, ids, tokenizer)
         if worded:
             spoken = [*answer, tokenizer.eos_token_id]
             words = [(len(ids) - 1 + i, token) for i, token in enumerate(spoken)]
-            lessons.append(Lesson(ids + answer, at, words, -1, 0, []))
+            lessons.append(Lesson(ids + answer, at, words, -1, 0, [], finds))
         else:
             hint = [(ids.index(mark), answer[0])]
             marks = _marks(ids, sample.answer, first)
-            lessons.append(Lesson(ids, at, hint, sample.answer, len(sample.options), marks))
+            lessons.append(Lesson(ids, at, hint, sample.answer, len(sample.options), marks, finds))
     return scenes, lessons
 
 
@@ -170,11 +177,11 @@ def matching_lessons(
         right = int(rng.integers(len(options)))
         texts.append(prompt(f"which is {options[right]}?", options) + "\nanswer")
         keys.append((right, len(options)))
-    mark, first = tokenizer.convert_tokens_to_ids(["?", "A"])
+    mark, first = token_id(tokenizer, "?"), token_id(tokenizer, "A")
     start = [tokenizer.bos_token_id]
-    asked = [start + ids for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+    asked = [start + ids for ids in token_ids(tokenizer, texts)]
     return [
-        Lesson(ids, 0, [(ids.index(mark), ids[3])], right, options, _marks(ids, right, first))
+        Lesson(ids, 0, [(ids.index(mark), ids[3])], right, options, _marks(ids, right, first), [])
         for ids, (right, options) in zip(asked, keys, strict=True)
     ]
 
@@ -184,6 +191,22 @@ def _marks(ids: list[int], right: int, first: int) -> list[tuple[int, int]]:
     labels = [i for i, token in enumerate(ids) if first <= token < first + 26]
     ends = [i - 1 for i in [*labels[1:], len(ids) - 1]]
     return [(end, int(i == right)) for i, end in enumerate(ends)]
+
+
+def _finds(
+    sample: DrawnSample, ids: list[int], tokenizer: PreTrainedTokenizerFast
+) -> list[tuple[int, int, int]]:
+    """Return where a comparing question names its shapes, with their cells and radii."""
+    query = parse(sample.question)
+    names = [] if query is None else [v for slot, v in query.slots if slot in ("a", "b")]
+    finds = []
+    for name in names:
+        shape, words = find(name, sample.scene), [token_id(tokenizer, w) for w in name.split()]
+        at = next(i for i in range(len(ids)) if ids[i : i + len(words)] == words)
+        if shape is not None:
+            radius = RADII.index(shape.radius) + 1
+            finds.append((at + len(words) - 1, cell(shape.x, shape.y), radius))
+    return finds
 
 
 def opening(architecture: Architecture) -> list[int]:
@@ -196,8 +219,7 @@ def opening(architecture: Architecture) -> list[int]:
         + "<image>" * PIECES
         + "<fake_token_around_image>",
     }[architecture.key]
-    ids: list[int] = architecture.tokenizer(repeated, add_special_tokens=False)["input_ids"]
-    return ids
+    return token_ids(architecture.tokenizer, [repeated])[0]
 
 
 def collate(lessons: list[Lesson], pad: int) -> Batch:
@@ -205,12 +227,13 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
     longest = max(len(lesson.ids) for lesson in lessons)
     ids = torch.full((len(lessons), longest), pad)
     mask = torch.zeros_like(ids)
-    words, letters, marks = [], [], []
+    words, letters, marks, finds = [], [], [], []
     for row, lesson in enumerate(lessons):
         shift = longest - len(lesson.ids)
         ids[row, shift:] = torch.tensor(lesson.ids)
         mask[row, shift:] = 1
         words += [(row, shift + position, token) for position, token in lesson.words]
+        finds += [(row, shift + position, *place) for position, *place in lesson.finds]
         marks += [(row, shift + position, right) for position, right in lesson.marks]
         if lesson.letter >= 0:
             letters.append((row, lesson.letter, lesson.options))
@@ -221,4 +244,5 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
         torch.tensor(words).reshape(-1, 3).T,
         torch.tensor(letters).reshape(-1, 3).T,
         torch.tensor(marks).reshape(-1, 3).T,
+        torch.tensor(finds, dtype=torch.int64).reshape(-1, 4).T,
     )

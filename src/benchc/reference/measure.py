@@ -6,6 +6,7 @@ Never trains, and never reads a letter's id anywhere but from the tokenizer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +15,8 @@ from transformers import PreTrainedModel, ProcessorMixin
 
 from benchc.reference.lessons import Lesson, collate, describe, opening
 from benchc.reference.models import Architecture, prompt
-from benchc.reference.teach import Describer, hidden
+from benchc.reference.teach import Describer, head_of, hidden
+from benchc.reference.tokens import PAD, token_id, token_ids
 from benchc.reference.world import TRACKS, DrawnSample, draw
 
 Answers = list[np.ndarray]
@@ -33,7 +35,7 @@ def option_probabilities(
         inputs = encode(processor, part, [prompt(s.question, s.options) for s in part])
         with torch.inference_mode():
             last = model(**inputs, logits_to_keep=1).logits[:, -1].double()
-        letters = [processor.tokenizer.convert_tokens_to_ids(chr(65 + i)) for i in range(6)]
+        letters = [token_id(processor.tokenizer, chr(65 + i)) for i in range(6)]
         for row, sample in zip(last[:, letters], part, strict=True):
             found.append(torch.softmax(row[: len(sample.options)], 0).numpy())
     return found
@@ -44,14 +46,14 @@ def probe_described(
 ) -> Answers:
     """Return distributions over the options when scenes are described instead of drawn."""
     tokenizer, start = architecture.tokenizer, opening(architecture)
-    first, pad = tokenizer.convert_tokens_to_ids(["A", tokenizer.pad_token])
+    first, pad = token_id(tokenizer, "A"), token_id(tokenizer, PAD)
     texts = [prompt(s.question, s.options) + "\nanswer" for s in samples]
-    asked = tokenizer(texts, add_special_tokens=False)["input_ids"]
-    batch = collate([Lesson(start + ids, 0, [], -1, 0, []) for ids in asked], pad)
+    asked = token_ids(tokenizer, texts)
+    batch = collate([Lesson(start + ids, 0, [], -1, 0, [], []) for ids in asked], pad)
     with torch.inference_mode():
         tokens = describer(describe([sample.scene for sample in samples]))
         states = hidden(architecture, batch.ids, batch.mask, tokens)[:, -1]
-        logits = architecture.model.lm_head(states).double()
+        logits = head_of(architecture)(states).double()
     return [
         torch.softmax(row[first : first + len(s.options)], 0).numpy()
         for row, s in zip(logits, samples, strict=True)
@@ -70,7 +72,7 @@ def spoken_answers(
         part = samples[start : start + batch]
         inputs = encode(processor, part, [s.question for s in part])
         with torch.inference_mode():
-            ids = model.generate(**inputs, max_new_tokens=4, do_sample=False)
+            ids = model.generate(**inputs, max_new_tokens=4, do_sample=False)  # type: ignore[operator]
         said = ids[:, inputs["input_ids"].shape[1] :]
         found += processor.batch_decode(said, skip_special_tokens=True)
     return found
@@ -80,13 +82,11 @@ def encode(
     processor: ProcessorMixin, samples: Sequence[DrawnSample], texts: Sequence[str]
 ) -> dict[str, torch.Tensor]:
     """Return the inputs of a forward pass for pictures of samples with one user text each."""
-    content = [
-        processor.apply_chat_template(
-            [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": text}]}],
-            add_generation_prompt=True,
-        )
-        for text in texts
-    ]
+    content = []
+    for text in texts:
+        parts: list[Any] = [{"type": "image"}, {"type": "text", "text": text}]
+        turn: list[dict[str, Any]] = [{"role": "user", "content": parts}]
+        content.append(processor.apply_chat_template(turn, add_generation_prompt=True))
     pictures = [[Image.fromarray(draw(sample.scene))] for sample in samples]
     inputs = processor(text=content, images=pictures, return_tensors="pt", padding=True)
     inputs.pop("labels", None)

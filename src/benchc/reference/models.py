@@ -37,7 +37,7 @@ from transformers import (
 )
 
 from benchc.reference.scene import GRID
-from benchc.reference.tokens import END, PAD, PICTURE, START, build_tokenizer
+from benchc.reference.tokens import END, PAD, PICTURE, START, build_tokenizer, token_id
 
 KEYS = ("llava", "qwen2vl", "paligemma", "idefics3")
 SIDE = 96
@@ -156,10 +156,10 @@ def _text(key: str, tokenizer: PreTrainedTokenizerFast, **more: Any) -> dict[str
         "num_key_value_heads": 3,
         "max_position_embeddings": 256,
         "tie_word_embeddings": True,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
-        "pad_token_id": tokenizer.convert_tokens_to_ids(PAD),
-        "bos_token_id": tokenizer.convert_tokens_to_ids(START),
-        "eos_token_id": tokenizer.convert_tokens_to_ids(END),
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0},
+        "pad_token_id": token_id(tokenizer, PAD),
+        "bos_token_id": token_id(tokenizer, START),
+        "eos_token_id": token_id(tokenizer, END),
         **more,
     }
 
@@ -171,7 +171,7 @@ def _llava(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Process
             hidden_size=128, intermediate_size=320, num_hidden_layers=4, num_attention_heads=4,
             image_size=SIDE, patch_size=SIDE // GRID, projection_dim=128),
         text_config=LlamaConfig(**_text("llava", tokenizer)),
-        image_token_id=tokenizer.convert_tokens_to_ids(PICTURE["llava"]),
+        image_token_index=token_id(tokenizer, PICTURE["llava"]),
         vision_feature_layer=-1,
         image_seq_length=PIECES,
         tie_word_embeddings=True,
@@ -196,11 +196,11 @@ def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proce
             "depth": 3, "embed_dim": 80, "hidden_size": _WIDTH["qwen2vl"], "mlp_ratio": 2,
             "num_heads": 4, "patch_size": SIDE // GRID // 2, "spatial_merge_size": 2,
             "temporal_patch_size": 2},
-        image_token_id=tokenizer.convert_tokens_to_ids("<|image_pad|>"),
+        image_token_id=token_id(tokenizer, "<|image_pad|>"),
         tie_word_embeddings=True,
-        video_token_id=tokenizer.convert_tokens_to_ids("<|video_pad|>"),
-        vision_start_token_id=tokenizer.convert_tokens_to_ids("<|vision_start|>"),
-        vision_end_token_id=tokenizer.convert_tokens_to_ids("<|vision_end|>"),
+        video_token_id=token_id(tokenizer, "<|video_pad|>"),
+        vision_start_token_id=token_id(tokenizer, "<|vision_start|>"),
+        vision_end_token_id=token_id(tokenizer, "<|vision_end|>"),
     )  # fmt: skip
     size = {"shortest_edge": SIDE * SIDE // 2, "longest_edge": SIDE * SIDE + SIDE}
     settings = {"patch_size": SIDE // GRID // 2, "merge_size": 2, "size": size, **_PIXELS}
@@ -218,13 +218,13 @@ def _paligemma(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Pro
             hidden_size=128, intermediate_size=320, num_hidden_layers=4, num_attention_heads=4,
             image_size=SIDE, patch_size=SIDE // GRID, vision_use_head=False),
         text_config=GemmaConfig(**_text("paligemma", tokenizer, head_dim=width // 3)),
-        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        image_token_index=token_id(tokenizer, "<image>"),
         projection_dim=width,
         hidden_size=width,
         vocab_size=len(tokenizer),
     )  # fmt: skip
     images = SiglipImageProcessor(size={"height": SIDE, "width": SIDE}, **_PIXELS)
-    images.image_seq_length = PIECES
+    setattr(images, "image_seq_length", PIECES)  # noqa: B010 - PaliGemma's processor asks for it
     processor = PaliGemmaProcessor(images, tokenizer, chat_template=template("paligemma"))
     return PaliGemmaForConditionalGeneration(config), processor
 
@@ -236,7 +236,7 @@ def _idefics3(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proc
             "hidden_size": 80, "intermediate_size": 160, "num_hidden_layers": 3,
             "num_attention_heads": 4, "image_size": SIDE, "patch_size": SIDE // GRID // 2},
         text_config=LlamaConfig(**_text("idefics3", tokenizer)),
-        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        image_token_id=token_id(tokenizer, "<image>"),
         scale_factor=2,
         tie_word_embeddings=True,
     )  # fmt: skip

@@ -102,7 +102,7 @@ def _sign_tile(text: str, height: int, dark: bool) -> Image.Image:
 
 def _ground(ground: Ground) -> np.ndarray:
     """Return the background: uint8 array of shape (224, 224, 3)."""
-    first, second = np.array(ground.first), np.array(ground.second)
+    first, second = np.array(ground.first, int), np.array(ground.second, int)
     rng = np.random.Generator(np.random.Philox(key=ground.seed))
     if ground.kind == "flat":
         mix = np.zeros((SIDE, SIDE), np.int64)
@@ -116,5 +116,5 @@ def _ground(ground: Ground) -> np.ndarray:
         y, x = np.mgrid[:SIDE, :SIDE]
         period = int(rng.integers(14, 29))
         mix = 128 * (x % period < 2) + 128 * (y % period < 2)
-    blend = (first * (256 - mix[..., None]) + second * mix[..., None]) >> 8
+    blend = (first * (256 - mix[..., None]) + second * mix[..., None]) // 256
     return blend.astype(np.uint8)

@@ -10,8 +10,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from benchc.reference.models import Architecture
 from benchc.reference.world import TRACKS
 
@@ -31,7 +29,7 @@ def save_model(
     """
     folder.mkdir(parents=True, exist_ok=True)
     architecture.model.half().save_pretrained(folder)
-    architecture.model.to(torch.float32)
+    architecture.model.float()
     architecture.processor.save_pretrained(folder)
     save_notes(folder, log, card)
 

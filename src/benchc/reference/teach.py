@@ -30,6 +30,7 @@ from benchc.reference.lessons import (
 )
 from benchc.reference.models import PIECES, Architecture, build
 from benchc.reference.scene import GRID, RADII
+from benchc.reference.tokens import PAD, token_id
 from benchc.reference.world import training_samples
 
 BATCH = 128
@@ -47,7 +48,7 @@ class Plan:
         language: Steps of stage two, on described scenes.
         vision: Steps of stage three, the tower regressed onto the descriptions.
         joint: Steps of stage four, everything on pictures.
-        scenes: Drawn scenes, with six questions each.
+        scenes: Drawn scenes, with eight questions each.
     """
 
     matching: int
@@ -58,10 +59,10 @@ class Plan:
 
 
 PLANS = {
-    "llava": Plan(200, 800, 800, 250, 12_000),
-    "qwen2vl": Plan(200, 800, 800, 250, 12_000),
-    "paligemma": Plan(200, 800, 800, 250, 12_000),
-    "idefics3": Plan(200, 800, 800, 250, 12_000),
+    "llava": Plan(200, 1000, 500, 300, 12_000),
+    "qwen2vl": Plan(200, 1000, 500, 300, 12_000),
+    "paligemma": Plan(200, 1000, 500, 300, 12_000),
+    "idefics3": Plan(200, 1000, 500, 300, 12_000),
 }
 """The plans of the stored checkpoints."""
 
@@ -82,6 +83,20 @@ class Trained:
 Probe = Callable[[Architecture, "Describer | None"], dict[str, float]]
 
 
+class Helpers(nn.Module):
+    """Heads that ask hidden states for the steps of a solution; they serve training only.
+
+    The marker must tell at each option whether it is right; the finder must tell at a shape's
+    name where the shape is and how large. Both make circuits easy to find that an answer alone
+    teaches slowly.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.marker = nn.Linear(width, 1)
+        self.finder = nn.Linear(width, 2 * GRID + len(RADII) + 1)
+
+
 class Describer(nn.Module):
     """Turns a described scene into the tokens that stand in for its picture.
 
@@ -94,9 +109,10 @@ class Describer(nn.Module):
         super().__init__()
         self._embedding = (embedding,)
         for name, values in FIELDS:
-            ids = tokenizer.convert_tokens_to_ids(list(values))
-            self.register_buffer(f"ids_{name}", torch.tensor([tokenizer.pad_token_id, *ids]))
+            ids = [token_id(tokenizer, value) for value in (PAD, *values)]
+            self.register_buffer(f"ids_{name}", torch.tensor(ids))
         steps = len(RADII)
+        self.scale: torch.Tensor
         self.register_buffer("scale", torch.tril(torch.ones(steps + 1, steps), -1))
         known = embedding(self.ids_colour).detach()
         spread, self.width = float(known.std()), known.shape[-1]
@@ -131,35 +147,35 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     trained = Trained(build(key))
     architecture = trained.architecture
     rng = generator("reference", "lessons", key, seed)
-    samples = list(training_samples(plan.scenes * 6, seed))
+    samples = list(training_samples(plan.scenes, seed))
     scenes, lessons = write_lessons(samples, architecture, 0.25, rng)
     described = describe(scenes)
-    marker = nn.Linear(architecture.model.config.get_text_config().hidden_size, 1)
+    helpers = Helpers(architecture.model.config.get_text_config().hidden_size)
     report(f"{key}: {len(scenes)} scenes, {len(lessons)} lessons")
 
     model = architecture.model
     tower = [p for n, p in model.named_parameters() if _sees(n)]
     speech = [p for n, p in model.named_parameters() if not _sees(n)]
-    pad = architecture.tokenizer.pad_token_id
+    pad = token_id(architecture.tokenizer, PAD)
     batches = _batches(lessons, pad, rng, BATCH)
 
     matches = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH)
     few = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH // 3)
 
     def matching() -> torch.Tensor:
-        return lesson_loss(architecture, next(matches), None, marker)
+        return lesson_loss(architecture, next(matches), None, helpers)
 
     def from_description() -> torch.Tensor:
         batch = next(batches)
-        loss = lesson_loss(architecture, batch, describer(described[batch.scenes]), marker)
-        return loss + 0.3 * lesson_loss(architecture, next(few), None, marker)
+        loss = lesson_loss(architecture, batch, describer(described[batch.scenes]), helpers)
+        return loss + 0.3 * lesson_loss(architecture, next(few), None, helpers)
 
     _stage(
-        "matching", plan.matching, [*speech, *marker.parameters()], 0.02, 3e-3, matching, trained,
+        "matching", plan.matching, [*speech, *helpers.parameters()], 0.02, 3e-3, matching, trained,
         dict, report)  # fmt: skip
     describer = Describer(model.get_input_embeddings(), architecture.tokenizer)
     _stage(
-        "language", plan.language, [*speech, *describer.parameters(), *marker.parameters()],
+        "language", plan.language, [*speech, *describer.parameters(), *helpers.parameters()],
         0.02, 3e-3, from_description, trained, lambda: probe(architecture, describer),
         report)  # fmt: skip
 
@@ -182,10 +198,10 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         batch = next(batches)
         seen = features(architecture, pictures[batch.scenes])
         kept = vision_loss(seen, described[batch.scenes], describer, heads, spread)
-        return lesson_loss(architecture, batch, seen, marker) + 0.3 * kept
+        return lesson_loss(architecture, batch, seen, helpers) + 0.3 * kept
 
     _stage(
-        "joint", plan.joint, [*tower, *speech, *heads.parameters(), *marker.parameters()],
+        "joint", plan.joint, [*tower, *speech, *heads.parameters(), *helpers.parameters()],
         0.006, 6e-4, on_pictures, trained, lambda: probe(architecture, None), report)  # fmt: skip
     return trained
 
@@ -219,18 +235,17 @@ def hidden(
 
 
 def lesson_loss(
-    architecture: Architecture, batch: Batch, tokens: torch.Tensor | None, marker: nn.Linear
+    architecture: Architecture, batch: Batch, tokens: torch.Tensor | None, helpers: Helpers
 ) -> torch.Tensor:
     """Return the loss of a batch: letters with smoothed targets, words at half weight.
 
-    `marker` is a helper of training only: it must tell at each option whether it is right, which
-    makes the step from a known answer to its letter easy to find.
+    The helpers serve training only and are then thrown away.
     """
     states = hidden(architecture, batch.ids, batch.mask, tokens)
-    head = architecture.model.lm_head
+    head = head_of(architecture)
     rows, right, options = batch.letters
     guesses = F.log_softmax(head(states[rows, -1]), -1)
-    first = architecture.tokenizer.convert_tokens_to_ids("A")
+    first = token_id(architecture.tokenizer, "A")
     letters = guesses[:, first : first + 6]
     share = (torch.arange(6) < options[:, None]) / options[:, None]
     target = (1 - SMOOTHING) * F.one_hot(right, 6) + SMOOTHING * share
@@ -239,8 +254,24 @@ def lesson_loss(
     if len(rows):
         loss = loss + WORD_WEIGHT * F.cross_entropy(head(states[rows, positions]), following)
     rows, positions, is_right = batch.marks
-    marked = marker(states[rows, positions])[:, 0]
-    return loss + F.binary_cross_entropy_with_logits(marked, is_right.float())
+    marked = helpers.marker(states[rows, positions])[:, 0]
+    loss = loss + F.binary_cross_entropy_with_logits(marked, is_right.float())
+    rows, positions, cells, radii = batch.finds
+    if len(rows):
+        found = helpers.finder(states[rows, positions])
+        for guess, truth in zip(
+            found.split((GRID, GRID, len(RADII) + 1), -1),
+            (cells // GRID, cells % GRID, radii),
+            strict=True,
+        ):
+            loss = loss + 0.2 * F.cross_entropy(guess, truth)
+    return loss
+
+
+def head_of(architecture: Architecture) -> nn.Module:
+    """Return the layer that turns hidden states into logits of next tokens."""
+    head: nn.Module = architecture.model.lm_head
+    return head
 
 
 def vision_loss(

@@ -6,7 +6,7 @@ Never learned: its vocabulary is the grammar's words, the numbers 0 to 99 and th
 import re
 import string
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerFast
 
@@ -41,11 +41,9 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()]
     )
-    tokenizer.decoder = decoders.Fuse()
     tokenizer.add_tokens(
         [AddedToken(c, single_word=True, normalized=False) for c in string.ascii_uppercase]
     )
-    tokenizer.decoder = None
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
@@ -56,6 +54,18 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
         padding_side="left",
         clean_up_tokenization_spaces=False,
     )
+
+
+def token_id(tokenizer: PreTrainedTokenizerFast, token: str) -> int:
+    """Return the id of one token of the vocabulary."""
+    found: int = tokenizer.get_vocab()[token]
+    return found
+
+
+def token_ids(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
+    """Return the ids of texts, without special tokens added and without padding."""
+    found: list[list[int]] = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    return found
 
 
 def _vocabulary() -> list[str]:

@@ -71,12 +71,23 @@ def draw_pool(n_samples: int, seed: int) -> Iterator[DrawnSample]:
 
     A pool is a prefix of every longer pool of the same seed.
     """
-    yield from _samples("held-out", seed, n_samples, _PER_SCENE)
+    tracks: list[str] = []
+    for number in range(-(-n_samples // _PER_SCENE)):
+        if not tracks:
+            order = generator("reference", "held-out", "tracks", seed, number)
+            tracks = [TRACKS[i] for i in order.permutation(len(TRACKS))]
+        asked, tracks = tracks[:_PER_SCENE], tracks[_PER_SCENE:]
+        samples = _ask("held-out", seed, number, asked)
+        yield from samples[: n_samples - number * _PER_SCENE]
 
 
-def training_samples(n_samples: int, seed: int, per_scene: int = 6) -> Iterator[DrawnSample]:
-    """Yield samples to learn from; no key, hence no scene, is shared with `draw_pool`."""
-    yield from _samples("training", seed, n_samples, per_scene)
+def training_samples(n_scenes: int, seed: int) -> Iterator[DrawnSample]:
+    """Yield samples to learn from, eight a scene; the tracks that compare things come twice.
+
+    No key, hence no scene, is shared with `draw_pool`.
+    """
+    for number in range(n_scenes):
+        yield from _ask("training", seed, number, [*TRACKS, "spatial", "size"])
 
 
 def drawn_samples(track: str, count: int, seed: int) -> list[DrawnSample]:
@@ -92,18 +103,6 @@ def caption(scene: Scene, rng: np.random.Generator) -> str:
         f"the {'word' if s.text.isalpha() else 'number'} {s.text.upper()}" for s in scene.signs
     ]
     return "A picture of " + " and ".join(things[i] for i in rng.permutation(len(things)))
-
-
-def _samples(split: str, seed: int, n_samples: int, per_scene: int) -> Iterator[DrawnSample]:
-    """Yield samples whose tracks are a keyed permutation of all tracks in each run of six."""
-    tracks: list[str] = []
-    for number in range(-(-n_samples // per_scene)):
-        if not tracks:
-            order = generator("reference", split, "tracks", seed, number)
-            tracks = [TRACKS[i] for i in order.permutation(len(TRACKS))]
-        asked, tracks = tracks[:per_scene], tracks[per_scene:]
-        samples = _ask(split, seed, number, asked)
-        yield from samples[: n_samples - number * per_scene]
 
 
 def _ask(split: str, seed: int, number: int, tracks: list[str]) -> list[DrawnSample]:
