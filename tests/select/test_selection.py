@@ -1,0 +1,178 @@
+"""Selection against a brute-force oracle that shares no code with it."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import CORRUPTIONS, synthetic_run
+
+from benchc import tables
+from benchc.errors import BadInput
+from benchc.select import impurity, select
+from benchc.select.diversity import cosine_quantiles
+
+
+def embed(ids, image, text):
+    def unit(rows):
+        rows = np.asarray(rows, dtype=float)
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).tolist()
+
+    n = len(ids)
+    return tables.EMBEDDINGS.conform(
+        pl.DataFrame(
+            {
+                "sample_id": ids,
+                "image": unit(image),
+                "text": unit(text),
+                "text_tokens": [7] * n,
+                "text_truncated": [False] * n,
+            }
+        )
+    )
+
+
+def oracle_impurity(frames, severities):
+    top1 = {}
+    for frame in frames:
+        for row in frame.iter_rows(named=True):
+            top1[row["model"], row["sample_id"], row["corruption"], row["severity"]] = row["top1"]
+    values: dict[str, list[Fraction]] = {key[1]: [] for key in top1}
+    walks = {k[:3] for k in top1 if k[2] not in ("clean", "blank") and k[3] in severities}
+    for model, sample, corruption in walks:
+        path = [top1.get((model, sample, "clean", 0))]
+        path += [top1.get((model, sample, corruption, s)) for s in severities]
+        if None not in path:
+            shares = [Fraction(path.count(k), len(path)) for k in set(path)]
+            values[sample].append(1 - sum(share**2 for share in shares))
+    return values
+
+
+def oracle_select(samples, frames, embeddings, above, limits, cap, severities):
+    values = oracle_impurity(frames, severities)
+    mean = {s: float(sum(v) / len(v)) if v else None for s, v in values.items()}
+    vectors = {r["sample_id"]: (r["image"], r["text"]) for r in embeddings.iter_rows(named=True)}
+
+    def cosine(a, b):
+        return sum(x * y for x, y in zip(a, b, strict=True)) + 1e-9
+
+    reasons, accepted = {}, []
+    for sample in samples["sample_id"]:
+        if mean.get(sample) is None:
+            reasons[sample] = "incomplete"
+        elif not mean[sample] > above:
+            reasons[sample] = "impurity_not_above"
+    left = sorted(
+        (s for s in samples["sample_id"] if s not in reasons), key=lambda s: (-mean[s], s)
+    )
+    for sample in left:
+        if cap is not None and len(accepted) >= cap:
+            reasons[sample] = "cap"
+            continue
+        near = [
+            other
+            for other in accepted
+            if all(cosine(vectors[sample][i], vectors[other][i]) >= limits[i] for i in (0, 1))
+        ]
+        reasons[sample] = f"near_duplicate_of:{near[0]}" if near else "accepted"
+        if not near:
+            accepted.append(sample)
+    return reasons
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 14),
+    severities=st.sampled_from([(1, 2, 3, 4, 5), (3,), (1, 5)]),
+    failing=st.sampled_from([0.0, 0.1, 0.6]),
+    above=st.sampled_from([0.0, 0.1, 0.3, 0.9]),
+    limit=st.sampled_from([0.5, 0.95, 1.0]),
+    cap=st.sampled_from([None, 1, 3]),
+)
+def test_selection_equals_the_oracle(seed, n, severities, failing, above, limit, cap):
+    run = synthetic_run(n, ("a", "b"), ("fog", "snow"), severities, seed, failing={"a": failing})
+    frames = [run.predictions["a"], run.predictions["b"]]
+    frames[1] = frames[1].filter(pl.int_range(pl.len()) % 7 != seed % 7)
+    rng = np.random.default_rng(seed)
+    ids = run.samples["sample_id"].to_list()
+    vectors = embed(
+        ids, rng.integers(0, 3, (n, 3)) + (0, 0, 1), rng.integers(0, 2, (n, 2)) + (1, 0)
+    )
+    options = {"impurity_above": above, "cap": cap, "severities": severities, "seed": seed}
+    found = select(
+        run.samples, frames, vectors, image_cosine_limit=limit, text_cosine_limit=limit, **options
+    )
+    wanted = oracle_select(run.samples, frames, vectors, above, (limit, limit), cap, severities)
+    assert dict(zip(found["sample_id"], found["reason"], strict=True)) == wanted
+    assert found["kept"].sum() == found["control"].sum()
+    means = oracle_impurity(frames, severities)
+    for row in found.iter_rows(named=True):
+        mine = means.get(row["sample_id"], [])
+        assert row["trajectories"] == len(mine)
+        assert row["impurity"] == (float(sum(mine) / len(mine)) if mine else None)
+        assert (row["rank"] is None) == (
+            row["reason"] in ("incomplete", "impurity_not_above", "cap")
+        )
+
+
+def test_order_of_files_and_rows_changes_nothing():
+    run = synthetic_run(30)
+    frames = [run.predictions["alpha"], run.predictions["beta"]]
+    vectors = embed(
+        run.samples["sample_id"].to_list(), *np.random.default_rng(0).normal(size=(2, 30, 4))
+    )
+    once = select(run.samples, frames, vectors)
+    shuffled = [frame.sample(fraction=1, shuffle=True, seed=3) for frame in reversed(frames)]
+    again = select(run.samples.reverse(), shuffled, vectors.reverse())
+    assert once.equals(again)
+
+
+def test_blocks_of_the_walk_join_up():
+    """More samples than one block, all pictures and texts near: only the first is kept."""
+    run = synthetic_run(700, ("a", "b"), CORRUPTIONS[:2], (1, 5))
+    vectors = embed(run.samples["sample_id"].to_list(), np.ones((700, 8)), np.ones((700, 8)))
+    found = select(run.samples, [run.predictions["a"]], vectors, severities=(1, 5))
+    assert found["kept"].sum() == 1
+    first = found.filter("kept")["sample_id"].item()
+    near = found.filter(pl.col("rank") > 1)
+    assert near.height > 256
+    assert near["reason"].unique().to_list() == [f"near_duplicate_of:{first}"]
+
+
+def test_control_depends_on_the_seed_alone():
+    run = synthetic_run(60)
+    vectors = embed(
+        run.samples["sample_id"].to_list(), *np.random.default_rng(0).normal(size=(2, 60, 4))
+    )
+    one, same, other = (
+        select(run.samples, [run.predictions["alpha"]], vectors, cap=20, seed=seed)
+        for seed in (1, 1, 2)
+    )
+    assert one.equals(same)
+    assert one["control"].sum() == one["kept"].sum() == 20
+    assert not one["control"].equals(other["control"])
+
+
+def test_input_that_does_not_fit_is_refused():
+    run = synthetic_run(6)
+    frame = run.predictions["alpha"]
+    vectors = embed(run.samples["sample_id"].to_list(), np.ones((6, 2)), np.ones((6, 2)))
+    with pytest.raises(BadInput, match="occurs twice"):
+        impurity([frame, frame], (1, 2, 3, 4, 5))
+    with pytest.raises(BadInput, match="no sample of the pool"):
+        select(run.samples[1:], [frame], vectors)
+    with pytest.raises(BadInput, match="has none"):
+        select(run.samples, [frame], vectors[1:])
+    with pytest.raises(BadInput, match="unit vector"):
+        select(run.samples, [frame], vectors.with_columns(pl.col("text") * 2))
+
+
+def test_quantiles_of_pairs():
+    image = np.eye(3)[[0, 0, 1]]
+    text = np.eye(3)[[0, 1, 1]]
+    found = cosine_quantiles(image, text, (0.0, 0.5, 1.0))
+    assert found["image"].tolist() == found["text"].tolist() == [0, 0, 1]
+    assert found["both"].tolist() == [0, 0, 0]
