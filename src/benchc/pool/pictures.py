@@ -18,6 +18,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "TIFF", "BMP", "JPEG2000")
 MAX_PIXELS = 64_000_000
 MAX_BYTES = 512 * 1024 * 1024
 
+_PNG_END = b"IEND\xaeB`\x82"
 _ORIENTATION = 0x0112
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -64,6 +65,8 @@ def decode_picture(data: bytes | Path) -> np.ndarray:
                 raise BadInput(_too_large(f"{width}x{height}"))
             try:
                 image.load()
+                if image.format == "PNG" and _PNG_END not in data:
+                    raise BadInput("the picture is cut short (its end is missing)")
                 upright = _turn(image)
                 return _to_rgb(upright)
             except BadInput:

@@ -163,7 +163,7 @@ def _picture(record: dict, folder: Path) -> str:
         raise Unusable(Reason.MULTI_IMAGE, "it has a list of pictures; a question takes one")
     if name is None or name == "":
         raise Unusable(Reason.NO_IMAGE, "it names no image")
-    if not isinstance(name, str):
+    if not isinstance(name, str) or isinstance(name, _Number):
         raise Unusable(Reason.NO_IMAGE, "its image is not the name of a file")
     relative = PurePosixPath(name)
     if relative.is_absolute() or ".." in relative.parts or "\0" in name:
