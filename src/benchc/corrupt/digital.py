@@ -29,9 +29,9 @@ def elastic_transform(
     dy = _field(source, height, width, alpha * scale)
     dx = _field(source, height, width, alpha * scale)
     columns = (np.arange(width, dtype=np.int32) << 5)[None]
-    for rows in strips(height, width):
+    for rows in strips(height, width, 1 << 16):
         lines = (np.arange(rows.start, rows.stop, dtype=np.int32) << 5)[:, None]
-        x, y = dx[rows] + columns, dy[rows] + lines
+        x, y = _displacement(*dx, rows) + columns, _displacement(*dy, rows) + lines
         whole = cv2.merge([(x >> 5).astype(np.int16), (y >> 5).astype(np.int16)])
         part = (((y & 31) << 5) | (x & 31)).astype(np.uint16)
         cv2.remap(image, whole, part, cv2.INTER_LINEAR, out[rows], cv2.BORDER_REFLECT)
@@ -65,8 +65,8 @@ def jpeg_compression(image: Pixels, quality: int, source: None, scale: float) ->
     return np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB), dtype=np.uint8)
 
 
-def _field(source: np.random.Philox, height: int, width: int, alpha: float) -> NDArray[np.int32]:
-    """One axis of displacement in 1/32 pixel, int32 (height, width).
+def _field(source: np.random.Philox, height: int, width: int, alpha: float) -> tuple[Array, int]:
+    """One axis of displacement: smooth field, uint16 (height, width), and gain to 1/32 pixel.
 
     Where sigma is 4 pixels or more the noise is drawn on a coarser grid, on which sigma is
     still 2 or more, and enlarged: the same spectrum and variance for a fraction of the work.
@@ -92,7 +92,13 @@ def _field(source: np.random.Philox, height: int, width: int, alpha: float) -> N
             loss *= step * (_kept(sigma / step) if step > 1 else 1.0)
     field = field[down // 2 :, right // 2 :][:height, :width]
     gain = round(2 * 0.005 * height * alpha * 32 * 256 / sqrt(loss))
-    centred = np.asarray(field, dtype=np.int64) - 32768
+    return field, gain
+
+
+def _displacement(field: Array, gain: int, rows: slice) -> NDArray[np.int32]:
+    """Displacement of some rows in 1/32 pixel, int32."""
+    centred = field[rows].astype(np.int64)
+    centred -= 32768
     centred *= gain
     centred += 1 << 23
     centred >>= 24
