@@ -99,7 +99,9 @@ def test_selection_equals_the_oracle(seed, n, severities, failing, above, limit,
     rng = np.random.default_rng(seed)
     ids = run.samples["sample_id"].to_list()
     vectors = embed(
-        ids, rng.integers(0, 3, (n, 3)) + (0, 0, 1), rng.integers(0, 2, (n, 2)) + (1, 0)
+        ids,
+        np.add(rng.integers(0, 3, (n, 3)), (0, 0, 1)),
+        np.add(rng.integers(0, 2, (n, 2)), (1, 0)),
     )
     options = {"impurity_above": above, "cap": cap, "severities": severities, "seed": seed}
     found = select(
