@@ -47,7 +47,7 @@ def shifts(
     if not found:
         raise BadInput(f"{name}: holds no predictions; run the model's inference again")
     if found != wanted:
-        raise BadInput(f"{name}: holds rows of {', '.join(found)}; one model's were expected")
+        raise BadInput(f"{name}: holds rows of {', '.join(found)}; only {wanted[0]} was expected")
     connection = working_connection()
     try:
         connection.execute(statement("macros"))
