@@ -29,34 +29,63 @@ def against(clean: Pixels) -> Callable[[Pixels], tuple[float, float | None]]:
     Source: Wang et al. 2004, Image Quality Assessment, with a uniform window.
     """
     luma = _luma(clean)
-    large = min(luma.shape) >= WINDOW
-    sums, squares = (_sums(luma), _sums(_product(luma, luma))) if large else (luma, luma)
+    height, width = luma.shape
+    windows = height - WINDOW + 1, width - WINDOW + 1
+    large = min(windows) > 0
+    if large:
+        sums = _sums(luma)
+        powers = sums * sums
+        variances = _COUNT * _sums(_product(luma, luma)) - powers
 
     def measure(corrupted: Pixels) -> tuple[float, float | None]:
         difference = cv2.norm(clean, corrupted, cv2.NORM_L1) / clean.size
         if not large:
             return difference, None
-        other = _luma(corrupted)
-        theirs = _sums(other), _sums(_product(other, other))
-        both = _sums(_product(luma, other))
         total = 0.0
-        for rows in strips(sums.shape[0], sums.shape[1], 1 << 16):
-            y, yy = theirs[0][rows], theirs[1][rows]
-            total += _similarity(sums[rows], squares[rows], y, yy, both[rows])
-        return difference, total / sums.size
+        # Strips share six rows, so that all that is in work fits into the cache.
+        for rows in strips(windows[0], width, 1 << 15):
+            shared = slice(rows.start, rows.stop + WINDOW - 1)
+            ours, theirs = luma[shared], _luma(corrupted[shared])
+            total += _similarity(
+                (sums[rows], powers[rows], variances[rows]),
+                (_sums(theirs), _sums(_product(theirs, theirs))),
+                _sums(_product(ours, theirs)),
+            )
+        return difference, total / (windows[0] * windows[1])
 
     return measure
 
 
-def _similarity(x: Array, xx: Array, y: Array, yy: Array, xy: Array) -> float:
-    """Sum of SSIM over windows, from window sums of x, x^2, y, y^2 and x y, int32."""
-    means = x * y
-    powers = x * x + y * y
-    covariance = _COUNT * xy - means
-    variances = _COUNT * (xx + yy) - powers
-    above = (2 * means + np.float32(_C1)) * (2 * covariance + np.float32(_C2))
-    below = (powers + np.float32(_C1)) * (variances + np.float32(_C2))
-    return float(np.divide(above, below).sum(dtype=np.float64))
+def _similarity(clean: tuple[Array, Array, Array], other: tuple[Array, Array], xy: Array) -> float:
+    """Sum of SSIM over windows.
+
+    Args:
+        clean: window sums x, their squares, and 49 sum(x^2) - x^2, int32.
+        other: window sums y and those of y^2, int32; overwritten.
+        xy: window sums of x y, int32; overwritten.
+    """
+    (x, power, variance), (y, yy) = clean, other
+    xy *= _COUNT
+    mean = x * y
+    xy -= mean
+    yy *= _COUNT
+    yy += variance
+    np.multiply(y, y, out=y)
+    yy -= y
+    y += power
+    # Only now floats: what cancels has been subtracted exactly.
+    above, spread = mean.astype(np.float32), xy.astype(np.float32)
+    below, noise = y.astype(np.float32), yy.astype(np.float32)
+    above += above
+    above += np.float32(_C1)
+    spread += spread
+    spread += np.float32(_C2)
+    above *= spread
+    below += np.float32(_C1)
+    noise += np.float32(_C2)
+    below *= noise
+    above /= below
+    return float(above.sum(dtype=np.float64))
 
 
 def _luma(image: Pixels) -> Array:
