@@ -238,7 +238,7 @@ def test_predictions_that_are_not_whole_are_refused(made_up_run):
     at = good.row(5, named=True)
     tie = [1 / len(at["p"])] * len(at["p"])
     cases = [
-        ("model", broken(good, {"model": "other"})),
+        ("rows of 1e5, other; only 1e5", broken(good, {"model": "other"})),
         ("holds no predictions", good.clear()),
         ("stands 2 times", pl.concat([good, good[5:6]])),
         ("do not add to one", broken(good, {"p": [x / 2 for x in at["p"]]})),
