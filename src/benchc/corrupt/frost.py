@@ -108,7 +108,7 @@ def _draw_leaves(
         return low + bits16(source, count).astype(np.int64) * (high - low) // 65536
 
     cosines = _cosines()
-    # Half of the leaves sprout from the others' roots, which makes fans and stars.
+    # A third as many roots as leaves makes fans and stars.
     roots = np.stack([draw(0, SIDE * 16), draw(0, SIDE * 16)])
     roots = roots[:, draw(0, count // 3)]
     size = draw(0, 256) * draw(0, 256) // 256
