@@ -1,0 +1,4 @@
+-- Facts about the run.
+SELECT   name, value
+FROM     run
+ORDER BY name

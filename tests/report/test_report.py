@@ -1,0 +1,338 @@
+"""The report: every section, any shape of run, one file that loads nothing."""
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from synthetic import SyntheticRun, synthetic_run, write_run
+from typer.testing import CliRunner
+
+from benchc import keyed, tables
+from benchc.diagnose.database import build
+from benchc.errors import BadInput
+from benchc.pixels import encode
+from benchc.report import charts, wording
+from benchc.report.command import app
+from benchc.report.page import build_page
+from benchc.report.pictures import SIDE, data_uri
+
+SECTIONS = ("summary", "where", "how", "limits", "conditions", "cases", "selection", "methods")
+_VOID = {"meta", "link", "img", "br", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Checks nesting and collects what the tests ask for."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.loaded: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.labels: list[str] = []
+        self.specs: list[dict[str, Any]] = []
+        self.text: list[str] = []
+        self._json = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids += [values["id"]] if "id" in values else []
+        named = [values[name] for name in ("src", "href", "srcset", "data") if name in values]
+        self.loaded += [value or "" for value in named]
+        if tag == "img":
+            self.images.append(values)
+        if values.get("role") == "img":
+            self.labels.append(values["aria-label"] or "")
+        self._json = values.get("type") == "application/json"
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing, line {self.getpos()[0]}"
+
+    def handle_data(self, data: str) -> None:
+        if self._json:
+            self.specs.append(json.loads(data))
+            self._json = False
+        elif self.open[-1:] != ["script"]:
+            self.text.append(data)
+
+    @property
+    def prose(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+
+def page_of(run: SyntheticRun, folder: Path, **options: Any) -> Page:
+    build(write_run(run, folder), folder / "bench-c.duckdb")
+    return checked(build_page(folder / "bench-c.duckdb", folder / "images.parquet", 0, **options))
+
+
+def checked(text: str) -> Page:
+    page = Page(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert set(SECTIONS) <= set(page.ids)
+    assert all(link.startswith(("#", "data:")) for link in page.loaded)
+    assert {link[1:] for link in page.loaded if link.startswith("#")} <= set(page.ids)
+    assert all(image["alt"] for image in page.images)
+    assert all(page.labels)
+    assert len(page.labels) == len(page.specs)
+    return page
+
+
+@pytest.fixture(scope="module")
+def page_text(synthetic_database: Path) -> str:
+    return build_page(synthetic_database, synthetic_database.parent / "images.parquet", 0)
+
+
+@pytest.fixture(scope="module")
+def page(page_text: str) -> Page:
+    return checked(page_text)
+
+
+def test_page_shows_every_section(page: Page) -> None:
+    for said in (
+        "holds up best under corruption",
+        "Over the selection",
+        "Over the random control",
+        "Over the whole pool",
+        "raises RAS",
+        "property of the published score",
+        "crossed form is used",
+        "not understanding",
+        "silent degradation",
+        "impurity not above",
+        "picture unreadable",
+        "tie for the largest",
+    ):
+        assert re.search(re.escape(said).replace(r"\ ", r"\s+"), page.prose), said
+    for key in ("figure-groups", "figure-severities", "figure-states", "figure-classes"):
+        assert key in page.ids
+
+
+def test_page_has_a_grid_and_a_case_for_each_model_and_state(
+    page: Page, page_text: str, made_up_run: SyntheticRun
+) -> None:
+    assert page.prose.count("at severity") >= len(made_up_run.models)
+    n_cases = page_text.count('<article class="case">')
+    assert 0 < n_cases <= 4 * len(made_up_run.models)
+    assert len(page.images) == 3 * 6 + n_cases * 6
+
+
+def test_page_loads_nothing(page_text: str) -> None:
+    own = re.sub(r"<script>.*?</script>", "", page_text, flags=re.DOTALL)
+    hosts = set(re.findall(r"https?://[^\"'\s<)]+", own))
+    assert all(host.startswith("https://vega.github.io/schema/") for host in hosts)
+    for loading in ("@import", "url(", '<link rel="stylesheet', "<iframe"):
+        assert loading not in own
+    assert len(page_text) < 15_000_000
+    assert page_text.count("window.vegaEmbed=") == 1
+
+
+def test_same_bytes_twice(page_text: str, synthetic_database: Path, tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(
+        app,
+        [
+            *("build", "--seed", "0", "--database", str(synthetic_database)),
+            *("--images", str(synthetic_database.parent / "images.parquet")),
+            *("--out", str(tmp_path / "report" / "index.html")),
+        ],
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert (tmp_path / "report" / "index.html").read_text("utf-8") == page_text
+
+
+def test_leaderboard_shows_the_database(page: Page, synthetic_database: Path) -> None:
+    from benchc.diagnose.query import query
+
+    for row in query(synthetic_database, "FROM leaderboard").iter_rows(named=True):
+        line = [row["model"], wording.percent(row["clean_accuracy"])]
+        assert re.search(rf"{re.escape(line[0])}.*{re.escape(line[1])}", page.prose)
+        assert wording.signed(row["ras"]) in page.prose
+
+
+def test_charts_hold_the_database(page: Page, synthetic_database: Path) -> None:
+    from benchc.diagnose.query import query
+
+    held = [row for spec in page.specs for row in rows_of(spec)]
+    states = query(
+        synthetic_database,
+        "SELECT model, state, contribution FROM state_attribution "
+        "WHERE scope = 'selection' AND crossing = 'all'",
+    )
+    for model, state, contribution in states.iter_rows():
+        found = [row for row in held if row.get("model") == model and row.get("class") == state]
+        assert len(found) == 2
+        assert all(row["contribution"] == contribution for row in found)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: synthetic_run(12, ["only"], ["fog"], [5]),
+        lambda: synthetic_run(12, ["a", "b"], ["fog", "snow", "contrast"], [2, 4], blank=False),
+        lambda: synthetic_run(12, ["a", "b"], failing={"b": 1.0}),
+        lambda: synthetic_run(12, ["a"], failing={"a": 1.0}),
+        lambda: synthetic_run(12, ["a", "b"], selectors=[]),
+    ],
+    ids=["one model", "two severities", "a failed model", "nothing but failures", "no selector"],
+)
+def test_page_copes_with_any_run(make: Callable[[], SyntheticRun], tmp_path: Path) -> None:
+    run = make()
+    page = page_of(run, tmp_path)
+    assert all(entry["key"] in page.prose for entry in run.models)
+
+
+def test_failed_model_is_said_to_have_no_score(tmp_path: Path) -> None:
+    page = page_of(synthetic_run(12, ["a", "b"], failing={"b": 1.0}), tmp_path)
+    assert re.search(r"b : none of its 90 pairs has a score", page.prose)
+
+
+def test_empty_selection_is_said(tmp_path: Path) -> None:
+    run = synthetic_run(12, ["a"])
+    emptied = run.selection.with_columns(
+        kept=pl.lit(False), control=pl.lit(False), reason=pl.lit("impurity_not_above")
+    )
+    page = page_of(replaced(run, selection=emptied), tmp_path)
+    assert "The selection is empty" in page.prose
+    assert "Over the whole pool" in page.prose
+
+
+def test_no_figures_at_all_is_said(tmp_path: Path) -> None:
+    run = synthetic_run(12, ["a"])
+    emptied = run.selection.with_columns(kept=pl.lit(False), control=pl.lit(False))
+    asked = run.samples["sample_id"][0]
+    some = {"a": run.predictions["a"].filter(pl.col("sample_id") == asked)}
+    page = page_of(replaced(run, selection=emptied, predictions=some), tmp_path)
+    assert "There are no figures" in page.prose
+
+
+def test_chance_is_said_plainly(tmp_path: Path) -> None:
+    run = synthetic_run(24, ["guesser"])
+    rng = np.random.default_rng(0)
+    answers = [int(rng.integers(len(options))) for options in run.samples["options"]]
+    samples = tables.SAMPLES.conform(run.samples.with_columns(answer=pl.Series(answers)))
+    page = page_of(replaced(run, samples=samples), tmp_path)
+    assert "Near chance" in page.prose
+    assert re.search(r"cannot be told from guessing|below what guessing", page.prose)
+    assert "little to lose" not in page.prose or "guessing" in page.prose
+
+
+def test_text_of_a_question_is_no_markup(tmp_path: Path) -> None:
+    run = synthetic_run(12, ["a"])
+    samples = run.samples.with_columns(
+        question=pl.lit("</script><b id='summary'>&?"),
+        options=pl.col("options").list.eval(pl.lit("<img src=http://x/>") + pl.element()),
+    )
+    page = page_of(replaced(run, samples=samples), tmp_path)
+    assert "</script><b id='summary'>&?" in page.prose
+
+
+def test_twenty_six_options(tmp_path: Path) -> None:
+    run = synthetic_run(12, ["a"])
+    k = 26
+    samples = run.samples.with_columns(
+        options=pl.lit([f"option {j}" for j in range(k)]), answer=pl.lit(k - 1)
+    )
+    p = [0.5] + [0.5 / (k - 1)] * (k - 1)
+    spread = run.predictions["a"].with_columns(
+        p=pl.lit(p), logits=pl.lit(np.log(p).tolist()), top1=pl.lit(0), is_tie=pl.lit(False)
+    )
+    page = page_of(replaced(run, samples=samples, predictions={"a": spread}), tmp_path)
+    assert "Z. option 25 ✓" in page.prose
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 900), (700, 3), (1500, 1200)])
+def test_pictures_of_any_size(size: tuple[int, int], tmp_path: Path) -> None:
+    run = synthetic_run(4, ["a"], ["pixelate", "gaussian_noise"], [1])
+    pixels = np.random.default_rng(1).integers(0, 256, (*size, 3), dtype=np.uint8)
+    images = run.images.with_columns(
+        width=pl.lit(size[1]), height=pl.lit(size[0]), bytes=pl.lit(encode(pixels))
+    )
+    page = page_of(replaced(run, images=images), tmp_path)
+    assert page.images
+
+
+def test_thumbnails_are_small() -> None:
+    import base64
+
+    from benchc.pixels import decode
+
+    uri = data_uri(np.zeros((3000, 10, 3), dtype=np.uint8))
+    held = decode(base64.b64decode(uri.split(",")[1]))
+    assert held.shape == (SIDE, 1, 3)
+
+
+def test_pictures_that_the_models_did_not_see_are_said(page: Page, page_text: str) -> None:
+    assert re.search(r"\b0 of the \d+ corrupted pictures", page.prose)
+    assert "another seed or reference side" in page.prose
+
+
+def test_other_pictures_are_refused(synthetic_database: Path, tmp_path: Path) -> None:
+    odd = tables.IMAGES.from_rows(
+        [
+            {
+                "image_id": keyed.digest("other").hex(),
+                "width": 1,
+                "height": 1,
+                "bytes": encode(np.zeros((1, 1, 3), dtype=np.uint8)),
+            }
+        ]
+    )
+    tables.IMAGES.write(odd, tmp_path / "images.parquet")
+    with pytest.raises(BadInput, match="built from other pictures"):
+        build_page(synthetic_database, tmp_path / "images.parquet", 0)
+
+
+def test_no_database_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such database"):
+        build_page(tmp_path / "none.duckdb", tmp_path / "images.parquet", 0)
+    (tmp_path / "text.duckdb").write_text("not a database")
+    with pytest.raises(BadInput, match="not a readable DuckDB database"):
+        build_page(tmp_path / "text.duckdb", tmp_path / "images.parquet", 0)
+
+
+def test_domain_holds_zero() -> None:
+    assert charts.domain([]) == [0.0, 0.0] or charts.domain([])[0] < charts.domain([])[1]
+    low, high = charts.domain([-0.5, None, -0.1])
+    assert low < -0.5
+    assert high == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "–"), (-0.0001, "0.000"), (-0.5, "−0.500"), (0.25, "+0.250")]
+)
+def test_signed(value: float | None, said: str) -> None:
+    assert wording.signed(value) == said
+
+
+def rows_of(spec: Any) -> list[dict[str, Any]]:
+    """Return the rows of every inline table in a specification."""
+    if isinstance(spec, list):
+        return [row for part in spec for row in rows_of(part)]
+    if not isinstance(spec, dict):
+        return []
+    own = spec["data"]["values"] if "data" in spec else []
+    return own + [row for part in spec.values() for row in rows_of(part)]
+
+
+def replaced(run: SyntheticRun, **changes: Any) -> SyntheticRun:
+    from dataclasses import replace
+
+    for name in ("samples", "images", "selection"):
+        if name in changes:
+            table = getattr(tables, name.upper())
+            changes[name] = table.conform(changes[name])
+    if "predictions" in changes:
+        changes["predictions"] = {
+            key: tables.PREDICTIONS.conform(frame) for key, frame in changes["predictions"].items()
+        }
+    return replace(run, **changes)
