@@ -33,7 +33,9 @@ def domain(values: Sequence[float | None]) -> list[float]:
     """Return the range that panels share: all values and 0, with a little room."""
     numbers = [0.0, *finite(values)]
     low, high = min(numbers), max(numbers)
-    room = 0.06 * (high - low) or 0.1
+    if low == high:
+        return [-0.1, 0.1]
+    room = 0.06 * (high - low)
     return [round(low - room if low < 0 else low, 6), round(high + room if high > 0 else high, 6)]
 
 
@@ -65,7 +67,7 @@ def group_bars(groups: Sequence[Row], corruptions: Sequence[Row], limits: list[f
             tooltip=["corruption:N", alt.Tooltip("ras:Q", format="+.4f")],
         )
     )
-    return _spec(alt.layer(bars, dots, _zero("x")), height={"step": 26})
+    return _spec(alt.layer(bars, dots, _zero("x")), height=26 * max(1, len(groups)))
 
 
 def severity_lines(rows: Sequence[Row], limits: list[float]) -> Spec:
@@ -97,7 +99,9 @@ def share_bars(rows: Sequence[Row], order: Sequence[str], colors: Mapping[str, s
         order: models from the top.
         colors: the classes in order, with their colours.
     """
-    return _spec(_stacked(rows, order, colors, "share", "share of pairs", "%"), height={"step": 28})
+    return _spec(
+        _stacked(rows, order, colors, "share", "share of pairs", "%"), height=28 * len(order)
+    )
 
 
 def contribution_bars(rows: Sequence[Row], order: Sequence[str], colors: Mapping[str, str]) -> Spec:
@@ -108,10 +112,11 @@ def contribution_bars(rows: Sequence[Row], order: Sequence[str], colors: Mapping
         order: models from the top.
         colors: the classes in order, with their colours.
     """
-    bars = _stacked(rows, order, colors, "contribution", "contribution to mean RAS", "+.3~f")
+    bars = _stacked(rows, order, colors, "contribution", "contribution to mean RAS", "+.2f")
     sums = [
-        {"model": model, "ras": sum(finite(r["contribution"] for r in rows if r["model"] == model))}
+        {"model": model, "ras": sum(parts)}
         for model in order
+        if (parts := finite(row["contribution"] for row in rows if row["model"] == model))
     ]
     marks = (
         alt.Chart(_data(sums))
@@ -122,7 +127,7 @@ def contribution_bars(rows: Sequence[Row], order: Sequence[str], colors: Mapping
             tooltip=["model:N", alt.Tooltip("ras:Q", title=_RAS, format="+.4f")],
         )
     )
-    return _spec(alt.layer(bars, _zero("x"), marks), height={"step": 28})
+    return _spec(alt.layer(bars, _zero("x"), marks), height=28 * len(order))
 
 
 def impurity_bars(rows: Sequence[Row]) -> Spec:
@@ -131,11 +136,12 @@ def impurity_bars(rows: Sequence[Row]) -> Spec:
     Args:
         rows: low, high, outcome, n.
     """
+    tenths = alt.Axis(values=[n / 10 for n in range(11)], format=".1f")
     chart = (
         alt.Chart(_data(rows))
         .mark_bar(stroke="currentColor", strokeWidth=0.3)
         .encode(
-            x=alt.X("low:Q", title="mean Gini impurity", bin="binned"),
+            x=alt.X("low:Q", title="mean Gini impurity", bin="binned", axis=tenths),
             x2=alt.X2("high:Q"),
             y=alt.Y("n:Q", title="samples", stack="zero", axis=alt.Axis(tickMinStep=1)),
             color=_color("outcome", OUTCOMES),
@@ -189,8 +195,7 @@ def _data(rows: Sequence[Row]) -> alt.Data:
     return alt.Data(values=list(rows))
 
 
-def _spec(chart: Any, height: Any) -> Spec:
-    fitted = alt.AutoSizeParams(type="fit-x", contains="padding")
-    spec: Spec = chart.properties(width="container", height=height, autosize=fitted).to_dict()
+def _spec(chart: Any, height: int) -> Spec:
+    spec: Spec = chart.properties(width="container", height=height).to_dict()
     spec.pop("config", None)
     return spec

@@ -82,6 +82,13 @@ def build_page(database: Path, images: Path, seed: int, reference_side: int | No
             "rejected": facts("rejected"),
             "impurity": _impurity(facts("impurity")),
             "cases": shown_cases,
+            "cases_order": [
+                row["model"]
+                for row in board
+                if row["scope"] == present[0] and row["ras"] is not None
+            ]
+            if present
+            else [],
             "grid": cases.grid(sample, conditions, renderer) if sample and conditions else None,
             "conditions": conditions,
             "seed": seed,
@@ -111,9 +118,14 @@ def _figures(facts: Facts, scope: str, board: Sequence[Row]) -> dict[str, Any]:
             charts.CLASSES,
             {name: wording.spaced(name) for name in charts.CLASSES},
         ),
-        "phenomena": facts("phenomena", scope=scope),
-        "flips": [wording.flip_note(row) for row in facts("flips", scope=scope)],
+        "phenomena": _in_order(facts("phenomena", scope=scope), order),
+        "flips": [wording.flip_note(row) for row in _in_order(facts("flips", scope=scope), order)],
     }
+
+
+def _in_order(rows: Sequence[Row], order: Sequence[str]) -> list[Row]:
+    """Return rows by the place of their model on the leaderboard, else as they are."""
+    return sorted(rows, key=lambda row: order.index(row["model"]))
 
 
 def _groups(facts: Facts, scope: str, order: Sequence[str]) -> Figure:

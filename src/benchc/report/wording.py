@@ -72,7 +72,7 @@ def spoken(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def opening(board: Sequence[Row]) -> str:
-    """Return the sentence a reader wants first.
+    """Return what a reader wants first: who holds up best, who worst, and who is right most.
 
     Args:
         board: the leaderboard of one scope, best first.
@@ -89,6 +89,12 @@ def opening(board: Sequence[Row]) -> str:
             f"{first['model']} holds up best under corruption (mean RAS {signed(first['ras'])} "
             f"over {size}), {last['model']} worst ({signed(last['ras'])})."
         )
+        most = max(scored, key=lambda row: row["corrupted_accuracy"])
+        if most["corrupted_accuracy"] > first["corrupted_accuracy"]:
+            text += (
+                f" Right most often on corrupted pictures is {most['model']} "
+                f"({percent(most['corrupted_accuracy'])})."
+            )
     if first["near_chance"] or first["below_chance"]:
         text += (
             f" But {first['model']} does no better than guessing on clean pictures, "

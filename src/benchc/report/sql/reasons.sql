@@ -1,8 +1,6 @@
 -- Why samples were kept or left out; near duplicates are counted together.
-SELECT   split_part(reason, ':', 1) AS reason,
-         count(*)                   AS n,
-         count_if(kept)             AS n_kept,
-         count_if(control)          AS n_control
+SELECT   replace(split_part(reason, ':', 1), 'near_duplicate_of', 'near_duplicate') AS reason,
+         count(*) AS n
 FROM     selection
 GROUP BY ALL
 ORDER BY n DESC, reason
