@@ -76,7 +76,7 @@ def test_training_sees_what_the_processor_makes(key, pool):
         seen = features(architecture, pixels)
         assert seen.shape[1] == PIECES
         states = hidden(architecture, inputs["input_ids"], inputs["attention_mask"], seen)
-        parts = architecture.model.lm_head(states[:, -1])
+        parts = architecture.model.lm_head(states[-1][:, -1])
     torch.testing.assert_close(whole, parts, atol=1e-5, rtol=1e-4)
 
 

@@ -49,9 +49,7 @@ def train(
     import torch
 
     torch.set_num_threads(1)
-    command = f"benchc reference train {key} --out {out}" + (
-        f" --seed {seed}" if seed != 1 else ""
-    )
+    command = f"benchc reference train {key} --out {out}" + (f" --seed {seed}" if seed != 1 else "")
     command += f" --effort {effort}" if effort != 1 else ""
     if key == "clip":
         _train_clip(out, seed, effort, command)

@@ -52,6 +52,7 @@ _PREFIX = {
     "idefics3": START + "<image>",
 }
 _WIDTH = {"llava": 96, "qwen2vl": 96, "paligemma": 96, "idefics3": 96}
+_LAYERS = {"llava": 4, "qwen2vl": 5, "paligemma": 5, "idefics3": 4}
 _TEMPLATE = """\
 {%- for message in messages -%}
 {%- if message['content'] is string -%}{{ message['content'] + '\\n' }}{%- else -%}
@@ -115,11 +116,10 @@ class Architecture:
             return {"pixel_values": values[:, None]}
         if self.key != "qwen2vl":
             return {"pixel_values": values}
-        batch, cut = len(values), SIDE // GRID // 2
-        patches = values.reshape(batch, 3, GRID, 2, cut, GRID, 2, cut)
-        patches = patches.permute(0, 2, 5, 3, 6, 1, 4, 7).unsqueeze(6)
-        flat = patches.expand(-1, -1, -1, -1, -1, -1, 2, -1, -1).reshape(batch * PIECES * 4, -1)
-        grid = torch.tensor([[1, 2 * GRID, 2 * GRID]]).repeat(batch, 1)
+        batch, cut = len(values), SIDE // GRID
+        patches = values.reshape(batch, 3, GRID, cut, GRID, cut).permute(0, 2, 4, 1, 3, 5)
+        flat = patches.unsqueeze(4).expand(-1, -1, -1, -1, 2, -1, -1).reshape(batch * PIECES, -1)
+        grid = torch.tensor([[1, GRID, GRID]]).repeat(batch, 1)
         return {"pixel_values": flat, "image_grid_thw": grid}
 
 
@@ -151,7 +151,7 @@ def _text(key: str, tokenizer: PreTrainedTokenizerFast, **more: Any) -> dict[str
         "vocab_size": len(tokenizer),
         "hidden_size": width,
         "intermediate_size": width * 5 // 2,
-        "num_hidden_layers": 4,
+        "num_hidden_layers": _LAYERS[key],
         "num_attention_heads": 3,
         "num_key_value_heads": 3,
         "max_position_embeddings": 256,
@@ -186,15 +186,15 @@ def _llava(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Process
 
 
 def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, ProcessorMixin]:
-    """Qwen2-VL: four patches a cell, merged after the tower, positions in two dimensions."""
+    """Qwen2-VL: patches of one cell, a two-layer merger, positions in two dimensions."""
     text = _text("qwen2vl", tokenizer)
     text["rope_parameters"] = {
         "rope_type": "default", "rope_theta": 100.0, "mrope_section": [6, 5, 5]}  # fmt: skip
     config = Qwen2VLConfig(
         text_config=text,
         vision_config={
-            "depth": 3, "embed_dim": 80, "hidden_size": _WIDTH["qwen2vl"], "mlp_ratio": 2,
-            "num_heads": 4, "patch_size": SIDE // GRID // 2, "spatial_merge_size": 2,
+            "depth": 4, "embed_dim": 128, "hidden_size": _WIDTH["qwen2vl"], "mlp_ratio": 2,
+            "num_heads": 4, "patch_size": SIDE // GRID, "spatial_merge_size": 1,
             "temporal_patch_size": 2},
         image_token_id=token_id(tokenizer, "<|image_pad|>"),
         tie_word_embeddings=True,
@@ -203,7 +203,7 @@ def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proce
         vision_end_token_id=token_id(tokenizer, "<|vision_end|>"),
     )  # fmt: skip
     size = {"shortest_edge": SIDE * SIDE // 2, "longest_edge": SIDE * SIDE + SIDE}
-    settings = {"patch_size": SIDE // GRID // 2, "merge_size": 2, "size": size, **_PIXELS}
+    settings = {"patch_size": SIDE // GRID, "merge_size": 1, "size": size, **_PIXELS}
     processor = Qwen2VLProcessor(
         Qwen2VLImageProcessor(**settings), tokenizer, Qwen2VLVideoProcessor(**settings),
         chat_template=template("qwen2vl"))  # fmt: skip

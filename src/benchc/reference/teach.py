@@ -37,6 +37,7 @@ BATCH = 128
 SMOOTHING = 0.06
 """Probability of a letter target that is spread evenly over the options of its question."""
 WORD_WEIGHT = 0.5
+NAMED_LAYER = 2
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Plan:
 
 PLANS = {
     "llava": Plan(200, 1000, 500, 300, 12_000),
-    "qwen2vl": Plan(200, 1000, 500, 300, 12_000),
-    "paligemma": Plan(200, 1000, 500, 300, 12_000),
-    "idefics3": Plan(200, 1000, 500, 300, 12_000),
+    "qwen2vl": Plan(150, 900, 450, 200, 12_000),
+    "paligemma": Plan(150, 900, 450, 200, 12_000),
+    "idefics3": Plan(150, 900, 450, 200, 12_000),
 }
 """The plans of the stored checkpoints."""
 
@@ -215,23 +216,28 @@ def features(architecture: Architecture, pixels: torch.Tensor) -> torch.Tensor:
 
 def hidden(
     architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor | None
-) -> torch.Tensor:
-    """Return the last hidden states of a forward pass with given picture tokens.
+) -> list[torch.Tensor]:
+    """Return the hidden states of a forward pass with given picture tokens.
 
     The model's own forward pass runs; only its picture features are replaced by `tokens`.
+
+    Returns:
+        The embeddings, the states after each layer, the last after the final norm too: float32
+        of shape (batch, positions, width) each.
     """
     model, call = architecture.model.model, architecture.inputs(ids, mask)
+    call |= {"use_cache": False, "output_hidden_states": True}
     if tokens is None:
-        return model(**call, use_cache=False).last_hidden_state
+        return list(model(**call).hidden_states)
     given = tokens if architecture.key == "paligemma" else list(tokens)
     model.get_image_features = lambda *args, **kwargs: SimpleNamespace(pooler_output=given)
     try:
         if architecture.key == "qwen2vl":
-            call["image_grid_thw"] = torch.tensor([[1, 2 * GRID, 2 * GRID]]).repeat(len(ids), 1)
-        states = model(**call, pixel_values=torch.zeros(1), use_cache=False).last_hidden_state
+            call["image_grid_thw"] = torch.tensor([[1, GRID, GRID]]).repeat(len(ids), 1)
+        states = model(**call, pixel_values=torch.zeros(1)).hidden_states
     finally:
         del model.get_image_features
-    return states
+    return list(states)
 
 
 def lesson_loss(
@@ -239,9 +245,11 @@ def lesson_loss(
 ) -> torch.Tensor:
     """Return the loss of a batch: letters with smoothed targets, words at half weight.
 
-    The helpers serve training only and are then thrown away.
+    Words are also asked for two layers early, and places of named shapes after the second layer,
+    so that the layers above have something to work with. The helpers are then thrown away.
     """
-    states = hidden(architecture, batch.ids, batch.mask, tokens)
+    layers = hidden(architecture, batch.ids, batch.mask, tokens)
+    states, early, named = layers[-1], text_norm(architecture)(layers[-3]), layers[NAMED_LAYER]
     head = head_of(architecture)
     rows, right, options = batch.letters
     guesses = F.log_softmax(head(states[rows, -1]), -1)
@@ -252,13 +260,15 @@ def lesson_loss(
     loss = -(target * letters).sum(-1).mean()
     rows, positions, following = batch.words
     if len(rows):
-        loss = loss + WORD_WEIGHT * F.cross_entropy(head(states[rows, positions]), following)
+        for known in (states, early):
+            guess = head(known[rows, positions])
+            loss = loss + WORD_WEIGHT / 2 * F.cross_entropy(guess, following)
     rows, positions, is_right = batch.marks
     marked = helpers.marker(states[rows, positions])[:, 0]
     loss = loss + F.binary_cross_entropy_with_logits(marked, is_right.float())
     rows, positions, cells, radii = batch.finds
     if len(rows):
-        found = helpers.finder(states[rows, positions])
+        found = helpers.finder(named[rows, positions])
         for guess, truth in zip(
             found.split((GRID, GRID, len(RADII) + 1), -1),
             (cells // GRID, cells % GRID, radii),
@@ -272,6 +282,14 @@ def head_of(architecture: Architecture) -> nn.Module:
     """Return the layer that turns hidden states into logits of next tokens."""
     head: nn.Module = architecture.model.lm_head
     return head
+
+
+def text_norm(architecture: Architecture) -> nn.Module:
+    """Return the norm before the output layer."""
+    model = architecture.model.model
+    text = model.text_model if architecture.key == "idefics3" else model.language_model
+    norm: nn.Module = text.norm
+    return norm
 
 
 def vision_loss(
