@@ -166,7 +166,9 @@ def _stacked(
         .mark_bar(stroke="white", strokeWidth=0.5, height={"band": 0.72})
         .encode(
             y=alt.Y("model:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=130)),
-            x=alt.X(f"{field}:Q", title=title, stack="zero", axis=alt.Axis(format=format)),
+            x=alt.X(
+                f"{field}:Q", title=title, stack="zero", axis=alt.Axis(format=format, tickCount=6)
+            ),
             color=_color("class", colors),
             order=alt.Order("place:Q"),
             tooltip=[

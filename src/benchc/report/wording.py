@@ -97,7 +97,7 @@ def opening(board: Sequence[Row]) -> str:
             )
     if first["near_chance"] or first["below_chance"]:
         text += (
-            f" But {first['model']} does no better than guessing on clean pictures, "
+            f" But on clean pictures {first['model']} cannot be told from guessing, "
             "and a model that guesses has little to lose."
         )
     return text
@@ -122,9 +122,12 @@ def headline(row: Row, groups: Row | None) -> str:
     )
     if groups is None:
         return f"{text}."
-    text += f"; hurt most by {groups['worst_group']} ({signed(groups['worst_ras'])})"
+    hurt = groups["worst_ras"] < 0
+    text += "; hurt most by" if hurt else "; lowest under"
+    text += f" {groups['worst_group']} ({signed(groups['worst_ras'])})"
     if groups["n_groups"] > 1:
-        text += f", least by {groups['best_group']} ({signed(groups['best_ras'])})"
+        text += ", least by" if hurt else ", highest under"
+        text += f" {groups['best_group']} ({signed(groups['best_ras'])})"
     return f"{text}."
 
 
