@@ -9,36 +9,49 @@ from typing import Any
 
 from benchc.errors import BadInput
 
-_TAIL = 8
+# Far more characters than any tokenizer joins into one token.
+_TAIL = 96
 
 
 class Continuations:
     """Token ids that continue a prompt, for one tokenizer; remembers what it has found."""
 
-    def __init__(self, tokenizer: Any):
-        self.tokenizer = tokenizer
-        self._known: dict[tuple[tuple[int, ...], str], list[int]] = {}
+    def __init__(self, tokenizer: Any, leads: Sequence[str] = ("", " ")):
+        """Take a tokenizer and what may stand between prompt and reply.
 
-    def ids(self, prompt_ids: Sequence[int], text: str) -> list[int]:
+        Args:
+            tokenizer: The model's own.
+            leads: White space to try, in order: that of the chat template where it shows it.
+        """
+        self.tokenizer = tokenizer
+        self.leads = leads
+        self._known: dict[tuple[str, int, str], list[int]] = {}
+
+    def ids(self, prompt: str, last_id: int, text: str) -> list[int]:
         """Return the ids that `text` adds when it is written right behind the prompt.
+
+        Args:
+            prompt: The rendered prompt.
+            last_id: The last token the processor made of it.
+            text: A label or an option's text.
 
         Raises:
             BadInput: the tokenizer merges the text into the prompt's last token, so that no
-                single position holds the model's choice.
+                position holds the model's choice.
         """
-        tail = tuple(prompt_ids[-_TAIL:])
-        if (tail, text) not in self._known:
-            self._known[tail, text] = self._find(list(tail), text)
-        return self._known[tail, text]
+        key = (prompt[-_TAIL:], last_id, text)
+        if key not in self._known:
+            self._known[key] = self._find(*key)
+        return self._known[key]
 
-    def letters(self, prompt_ids: Sequence[int], labels: Sequence[str]) -> list[int]:
+    def letters(self, prompt: str, last_id: int, labels: Sequence[str]) -> list[int]:
         """Return one token id a label.
 
         Raises:
             BadInput: a label is not exactly one token behind this prompt, is unknown to the
                 tokenizer, or two labels share a token.
         """
-        found = {label: self.ids(prompt_ids, label) for label in labels}
+        found = {label: self.ids(prompt, last_id, label) for label in labels}
         unknown = self.tokenizer.unk_token_id
         for label, ids in found.items():
             if len(ids) != 1 or ids[0] == unknown:
@@ -55,19 +68,39 @@ class Continuations:
             )
         return ids
 
-    def _find(self, tail: list[int], text: str) -> list[int]:
-        written = self.tokenizer.decode(
-            tail, skip_special_tokens=False, clean_up_tokenization_spaces=False
+    def _find(self, tail: str, last_id: int, text: str) -> list[int]:
+        # Some processors end every prompt in a line break of their own.
+        ends = [end for end in ("", "\n") if self._encode(tail + end)[-1:] == [last_id]]
+        for lead in self.leads:
+            for end in ends:
+                before = self._encode(tail + end)
+                after = self._encode(tail + end + lead + text)
+                if after[: len(before)] == before and len(after) > len(before):
+                    return after[len(before) :]
+        raise BadInput(
+            f"{text!r} melts into the end of the prompt (...{tail[-24:]!r}); "
+            "give the model a chat template that ends in a token of its own"
         )
-        before = self._encode(written)
-        after = self._encode(written + text)
-        if after[: len(before)] != before or before[-1] != tail[-1]:
-            pieces = self.tokenizer.convert_ids_to_tokens(after[-4:])
-            raise BadInput(
-                f"{text!r} melts into the end of the prompt ({pieces}); "
-                "give the model a chat template that ends in a token of its own"
-            )
-        return after[len(before) :]
 
     def _encode(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def template_leads(processor: Any) -> tuple[str, ...]:
+    """Return the white space a chat template writes between its header and the reply.
+
+    A template that does not show it (its reply does not follow its own generation prompt) leaves
+    both open: none, then a space.
+    """
+    asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "?"}]}
+    reply = {"role": "assistant", "content": [{"type": "text", "text": "A"}]}
+    prompt = processor.apply_chat_template([asked], add_generation_prompt=True, tokenize=False)
+    try:
+        whole = processor.apply_chat_template([asked, reply], tokenize=False)
+    except Exception:
+        # Templates raise errors of their own kinds for roles they do not know.
+        return ("", " ")
+    rest = whole[len(prompt) :]
+    if not whole.startswith(prompt) or not rest.lstrip().startswith("A"):
+        return ("", " ")
+    return (rest[: len(rest) - len(rest.lstrip())],)

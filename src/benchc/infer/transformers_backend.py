@@ -13,7 +13,7 @@ from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from benchc.errors import BadInput
-from benchc.infer.option_tokens import Continuations
+from benchc.infer.option_tokens import Continuations, template_leads
 from benchc.infer.prompt import letter_prompt, option_labels, text_prompt
 from benchc.infer.scores import Question, Score
 from benchc.infer.settings import Model
@@ -36,7 +36,7 @@ class TransformersBackend:
             torch.set_num_threads(threads)
         self.processor = _load_processor(settings)
         self.model = _load_model(settings).to(self.device).eval()
-        self.continuations = Continuations(self.processor.tokenizer)
+        self.continuations = Continuations(self.processor.tokenizer, template_leads(self.processor))
         self.context = _context_length(self.model.config)
         self.reserved = _reserved_tokens(self.processor)
         self._rendered: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -112,8 +112,11 @@ class TransformersBackend:
         masses = _log_sum_exp(logits)
         scores = []
         for row, question in enumerate(questions):
-            prompt_ids = inputs["input_ids"][row].tolist()
-            ids = self.continuations.letters(prompt_ids, option_labels(len(question.options)))
+            ids = self.continuations.letters(
+                self.rendered(question),
+                int(inputs["input_ids"][row, -1]),
+                option_labels(len(question.options)),
+            )
             chosen = logits[row, ids]
             mass = float(np.exp(_log_sum_exp(chosen[None])[0] - masses[row]))
             scores.append(Score(tuple(chosen.tolist()), mass))
@@ -122,9 +125,8 @@ class TransformersBackend:
     def _read_texts(self, question: Question) -> Score:
         """Score each option by the summed log-probability of its tokens behind the prompt."""
         inputs = self._encode([question] * len(question.options))
-        prompt_ids = inputs["input_ids"][0].tolist()
-        space = "" if self.rendered(question)[-1:].isspace() else " "
-        tokens = [self.continuations.ids(prompt_ids, space + text) for text in question.options]
+        prompt, last_id = self.rendered(question), int(inputs["input_ids"][0, -1])
+        tokens = [self.continuations.ids(prompt, last_id, text) for text in question.options]
         longest = max(map(len, tokens))
         logits = self._logits(_extended(inputs, tokens, longest), keep=longest + 1)
         sums = []
