@@ -89,7 +89,8 @@ class FieldMap(_Spec):
     category: str | None = None
     images: tuple[str, ...] = Field(default=("image",), description="A row must fill exactly one.")
     options: tuple[str, ...] = Field(
-        description="Columns for options_as columns; one for list, literal; the texts for fixed."
+        default=(),
+        description="Columns for options_as columns; one for list, literal; the texts for fixed.",
     )
     options_as: Literal["columns", "list", "literal", "question", "fixed"] = Field(
         default="columns",

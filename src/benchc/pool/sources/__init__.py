@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from benchc.pool.rows import SourceRows
-from benchc.pool.sources import drawn, folder
+from benchc.pool.sources import drawn, folder, mmvp, parquet, seedbench2plus, vlmevalkit
 from benchc.pool.specs import Source
 
 _READERS: dict[str, Callable[[Any], SourceRows]] = {
     "drawn": drawn.read,
     "folder": folder.read,
+    "vlmevalkit": vlmevalkit.read,
+    "parquet": parquet.read,
+    "seedbench2plus": seedbench2plus.read,
+    "mmvp": mmvp.read,
 }
 
 

@@ -1,0 +1,93 @@
+"""SEED-Bench-2-Plus as its authors publish it: one JSON file, pictures in a folder beside it.
+
+Never looks for a picture outside that folder.
+"""
+
+import json
+from functools import partial
+from pathlib import PurePosixPath
+
+from benchc.errors import BadInput
+from benchc.pool.pictures import decode_picture
+from benchc.pool.rows import (
+    Reason,
+    Rejection,
+    Row,
+    SourceRows,
+    Unusable,
+    answer_index,
+    lettered,
+)
+from benchc.pool.specs import SeedBench2PlusSource
+from benchc.pool.text import decode_utf8
+
+
+def read(spec: SeedBench2PlusSource) -> SourceRows:
+    """Return the rows of the file's list `questions`; the category is the kind of picture.
+
+    Raises:
+        BadInput: No such file, not JSON, no list `questions` of objects, or an id that is missing
+            or occurs twice.
+    """
+    if not spec.path.is_file():
+        raise BadInput(f"{spec.path}: no such file")
+    try:
+        content = json.loads(decode_utf8(spec.path))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{spec.path}: not JSON ({error})") from None
+    records = content.get("questions") if isinstance(content, dict) else None
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise BadInput(f'{spec.path}: it has no list "questions" of objects')
+    source = SourceRows(file=str(spec.path))
+    seen: set[str] = set()
+    for number, record in enumerate(records, 1):
+        ref = record.get("question_id")
+        where = f"question {number}"
+        if not isinstance(ref, str) or not ref or ref in seen:
+            raise BadInput(f"{spec.path}, {where}: its question_id is missing or not its own")
+        seen.add(ref)
+        try:
+            source.rows.append(_row(ref, record, spec, where))
+        except Unusable as verdict:
+            source.rejected.append(Rejection(ref, verdict.reason, verdict.detail, where))
+    return source
+
+
+def _row(ref: str, record: dict, spec: SeedBench2PlusSource, where: str) -> Row:
+    texts = {
+        name.lower(): text
+        for name, text in record.items()
+        if isinstance(text, str) or name.lower().startswith("choice_")
+    }
+    if not texts.get("question", "").strip():
+        raise Unusable(Reason.MALFORMED, "it has no question")
+    if record.get("data_type", "Single Image") != "Single Image":
+        raise Unusable(Reason.MULTI_IMAGE, f"its data_type is {record['data_type']!r}")
+    named: dict[str, str | None] = {}
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        text = texts.get(f"choice_{letter}")
+        if text is not None and not isinstance(text, str):
+            raise Unusable(Reason.MALFORMED, f"choice_{letter} is not a text")
+        named[letter.upper()] = text or None
+    options, indices = lettered(named)
+    return Row(
+        source_ref=ref,
+        category=texts.get("question_image_type", ""),
+        question=texts["question"],
+        options=options,
+        answer=answer_index(texts.get("answer", ""), indices),
+        picture=partial(decode_picture, spec.path.parent / _picture(texts, spec)),
+        where=where,
+    )
+
+
+def _picture(texts: dict[str, str], spec: SeedBench2PlusSource) -> str:
+    name = texts.get("data_id", "")
+    if not name:
+        raise Unusable(Reason.NO_IMAGE, "it names no picture")
+    relative = PurePosixPath(name)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise Unusable(Reason.NO_IMAGE, f"picture {name!r} is not beside the file")
+    if not (spec.path.parent / name).is_file():
+        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name!r} in {spec.path.parent}")
+    return name
