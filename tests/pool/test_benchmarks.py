@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchc.errors import BadInput
 from benchc.pool.build import build_source, merge
 from benchc.pool.rows import Reason
 from benchc.pool.sources import read_source
@@ -120,7 +121,7 @@ def outcomes(name):
         try:
             assert row.picture().shape[2] == 3
             found[row.source_ref] = ("sample", row)
-        except Exception:
+        except BadInput:
             found[row.source_ref] = ("rejected", Reason.UNDECODABLE_IMAGE)
     return found
 
