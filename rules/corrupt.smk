@@ -16,7 +16,7 @@ rule corrupt:
         runtime=120,
     params:
         seed=RUN.config.seed,
-        severities=[f"--severity {severity}" for severity in RUN.config.severities],
+        severities=RUN.severity_options,
         options=RUN.corrupt_options,
         code=lambda wildcards: RUN.corruption_code(wildcards.corruption),
     shell:

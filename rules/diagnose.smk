@@ -18,7 +18,7 @@ rule diagnose_model:
     params:
         code=RUN.code("diagnose"),
     shell:
-        "benchc --log {log} diagnose model --predictions {input.predictions}"
+        "benchc --log {log} diagnose model --key {wildcards.model} --predictions {input.predictions}"
         " --samples {input.samples} --selection {input.selection} --out {output}"
 
 
@@ -30,6 +30,7 @@ rule database:
         selection="results/select/selection.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         predictions=RUN.each_model("results/infer/{model}/predictions.parquet"),
+        records=RUN.each_model("results/infer/{model}/run.json"),
         shifts=RUN.each_model("results/models/{model}/diagnosis.parquet"),
     output:
         "results/bench-c.duckdb",
@@ -42,6 +43,7 @@ rule database:
         tables=[
             *RUN.each_corruption("--corrupted results/corrupt/{corruption}.parquet"),
             *RUN.each_model("--predictions results/infer/{model}/predictions.parquet"),
+            *RUN.each_model("--record results/infer/{model}/run.json"),
             *RUN.each_model("--shifts results/models/{model}/diagnosis.parquet"),
         ],
         models=RUN.models_facts(),

@@ -8,6 +8,7 @@ rule infer_pool:
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
     output:
         predictions="results/infer/{model}/predictions.parquet",
+        record="results/infer/{model}/run.json",
     log:
         "results/logs/infer/{model}.log",
     wildcard_constraints:

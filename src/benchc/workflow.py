@@ -162,7 +162,13 @@ class Workflow:
     @property
     def select_options(self) -> str:
         """The options of `benchc select build`."""
-        return _options(seed=self.config.seed, **self.config.select.model_dump())
+        options = _options(seed=self.config.seed, **self.config.select.model_dump())
+        return f"{options} {self.severity_options}"
+
+    @property
+    def severity_options(self) -> str:
+        """One `--severity` a severity."""
+        return " ".join(f"--severity {severity}" for severity in self.config.severities)
 
     def one_of(self, keys: Iterable[str]) -> str:
         """Return a pattern that matches exactly these keys; with none, no key at all."""

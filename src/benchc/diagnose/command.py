@@ -3,13 +3,12 @@
 Never computes: it reads paths and hands tables on.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from benchc import tables
+from benchc import inline, tables
 from benchc.errors import BadInput
 
 app = typer.Typer(no_args_is_help=True, help="Score shifts and build the database.")
@@ -45,13 +44,14 @@ def build(
     selection: Path = typer.Option(..., help="The selection."),
     predictions: list[Path] = typer.Option(..., help="A model's predictions; repeat."),
     shifts: list[Path] = typer.Option(..., help="A model's shifts; repeat."),
-    models: Path = typer.Option(
+    models: str = typer.Option(
         ..., help="JSON list of {key, selector, settings, fingerprint}, one a model."
     ),
-    run: Path = typer.Option(..., help="JSON object of facts about the run."),
+    run: str = typer.Option(..., help="JSON object of facts about the run."),
     out: Path = typer.Option(..., help="Where the database goes."),
     corrupted: list[Path] = typer.Option([], help="Recipes of corrupted pictures; repeat."),
     images: Path | None = typer.Option(None, help="The pool's pictures; only sizes are kept."),
+    record: list[Path] = typer.Option([], help="run.json of a model's inference; repeat."),
 ) -> None:
     """Build the database of a run: its tables, its attributions and the macros behind them."""
     from benchc.corrupt import GROUPS
@@ -64,33 +64,36 @@ def build(
         selection=selection,
         predictions=predictions,
         shifts=shifts,
-        models=_models(models),
+        models=_models(models, record),
         groups=GROUPS,
         corrupted=corrupted,
         images=images,
-        run=_json(run, dict, "an object"),
+        run=_mapping(inline.read(run, "--run"), "--run"),
     )
     build_database(sources, out)
     print(f'{out}: {len(sources.models)} models; try: benchc sql "FROM leaderboard"')
 
 
-def _models(path: Path) -> list[dict[str, Any]]:
-    entries = _json(path, list, "a list")
+def _models(text: str, records: list[Path]) -> list[dict[str, Any]]:
+    entries = inline.read(text, "--models")
+    if not isinstance(entries, list):
+        raise BadInput("--models: not a list")
     wanted = {"key": str, "selector": bool, "settings": dict, "fingerprint": str}
     for place, entry in enumerate(entries):
         for name, kind in wanted.items():
             if not isinstance(entry, dict) or not isinstance(entry.get(name), kind):
-                raise BadInput(f"{path}: entry {place} needs `{name}` as {kind.__name__}")
-    return entries
+                raise BadInput(f"--models: entry {place} needs `{name}` as {kind.__name__}")
+    runs = {}
+    for path in records:
+        record = _mapping(inline.read(str(path), "--record"), str(path))
+        runs[record.get("model")] = record
+    return [
+        {**entry, "settings": {**entry["settings"], "run": runs.get(entry["key"])}}
+        for entry in entries
+    ]
 
 
-def _json(path: Path, kind: type, said: str) -> Any:
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise BadInput(f"{path}: no such file") from None
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON ({error})") from None
-    if not isinstance(value, kind):
-        raise BadInput(f"{path}: not {said} in JSON")
+def _mapping(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadInput(f"{place}: not an object of names and values")
     return value

@@ -11,7 +11,7 @@ import polars as pl
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from benchc import fingerprint
+from benchc import fingerprint, inline
 from benchc.errors import BadInput
 from benchc.infer.settings import Model
 from benchc.tables import (
@@ -79,19 +79,14 @@ def predict(
         _model_key(model, threads),
         out.parent / "chunks",
     )
-    _write_record(model, backend.facts(), out.parent / "run.json")
+    _write_record(key, model, backend.facts(), out.parent / "run.json")
     PREDICTIONS.write(frame, out)
     _say_outcome(key, frame)
 
 
 def _settings(text: str) -> Model:
-    if not text.lstrip().startswith("{"):
-        try:
-            text = Path(text).read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"--settings {text}: {error.strerror}") from None
     try:
-        return TypeAdapter(Model).validate_json(text)
+        return TypeAdapter(Model).validate_python(inline.read(text, "--settings"))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "settings"
@@ -113,8 +108,9 @@ def _model_key(model: Model, threads: int) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
-def _write_record(model: Model, facts: dict[str, object], path: Path) -> None:
+def _write_record(key: str, model: Model, facts: dict[str, object], path: Path) -> None:
     record = {
+        "model": key,
         "settings": model.model_dump(),
         "libraries": {name: version(name) for name in _LIBRARIES},
         **facts,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 from pydantic import TypeAdapter, ValidationError
 from tqdm import tqdm
 
+from benchc import inline
 from benchc.errors import BadInput
 from benchc.pool.build import TABLES, Pool, build_source
 from benchc.pool.build import merge as merge_pools
@@ -49,7 +49,7 @@ def source(
 
     Example: benchc pool source mine --spec mine.yaml --out results/pool/mine
     """
-    pool = build_source(key, parse_spec(spec), _bar(key))
+    pool = build_source(key, read_spec(spec), _bar(key))
     _write(pool, out)
     typer.echo(_summary(key, pool))
 
@@ -89,7 +89,7 @@ def check(
             kind="folder", path=path, questions=questions, on_bad_row="reject"
         )
     else:
-        spec = read_spec(path)
+        spec = read_spec(str(path))
         if "on_bad_row" in type(spec).model_fields:
             spec = spec.model_copy(update={"on_bad_row": "reject"})
     pool = build_source("check", spec, _bar("check"))
@@ -99,34 +99,13 @@ def check(
             typer.echo(f"  {row['source_ref']}: {row['reason']}: {row['detail']}")
 
 
-def parse_spec(text: str) -> Source:
-    """Return the spec in a JSON or YAML mapping `{...}`, or in the file of this name.
-
-    Raises:
-        BadInput: As `read_spec`.
-    """
-    if not text.lstrip().startswith("{"):
-        return read_spec(Path(text))
-    try:
-        return _checked(yaml.safe_load(text), "--spec")
-    except yaml.YAMLError as error:
-        raise BadInput(f"--spec: not YAML ({' '.join(str(error).split())})") from None
-
-
-def read_spec(file: Path) -> Source:
-    """Return the spec in a YAML or JSON file.
+def read_spec(text: str) -> Source:
+    """Return the spec in a mapping `{...}`, JSON or YAML, or in the file of this name.
 
     Raises:
         BadInput: No such file, not YAML, or a key is unknown, missing or of the wrong type.
     """
-    try:
-        raw: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise BadInput(f"{file}: the spec cannot be read ({reason})") from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"{file}: not YAML ({' '.join(str(error).split())})") from None
-    return _checked(raw, str(file))
+    return _checked(inline.read(text, "--spec"), "--spec" if text.lstrip()[:1] == "{" else text)
 
 
 def _checked(raw: Any, where: str) -> Source:

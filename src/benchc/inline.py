@@ -1,0 +1,31 @@
+"""Option values that are either JSON or YAML themselves, or the name of a file that holds it.
+
+Never knows what the value means.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchc.errors import BadInput
+
+
+def read(value: str, option: str) -> Any:
+    """Return what `value` holds: itself where it starts with a bracket, else the file it names.
+
+    Raises:
+        BadInput: the file cannot be read, or neither JSON nor YAML is in it.
+    """
+    place = option
+    if not value.lstrip().startswith(("{", "[")):
+        place = value
+        try:
+            value = Path(value).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise BadInput(f"{option} {place}: cannot be read ({reason})") from None
+    try:
+        return yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise BadInput(f"{place}: neither JSON nor YAML ({' '.join(str(error).split())})") from None
