@@ -8,9 +8,8 @@ import importlib
 import sys
 import traceback
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -22,10 +21,10 @@ STAGES = ("pool", "corrupt", "embed", "infer", "select", "diagnose", "report", "
 class _Stages(TyperGroup):
     """The stages, each imported on first use so that `benchc pool` never loads torch."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return [*STAGES, *super().list_commands(ctx)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in STAGES:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"benchc.{cmd_name}.command")

@@ -73,7 +73,7 @@ def test_check_shows_bad_rows_and_writes_nothing(tmp_path, folder):
         ("{kind: folder, path: x, sampels: 3}", "sampels"),
         ("{kind: folders, path: x}", "folder"),
         ("{kind: drawn, samples: 0}", "samples"),
-        ("{kind: [", "not YAML"),
+        ("{kind: [", "neither JSON nor YAML"),
         ("{}", "kind"),
     ],
 )
