@@ -14,20 +14,6 @@ from benchc.infer.settings import Model
 from benchc.infer.transformers_backend import TransformersBackend
 
 WORDS = "what colour is the large striped circle left of the small solid square".split()  # noqa: SIM905
-    "what",
-    "colour",
-    "is",
-    "the",
-    "large",
-    "striped",
-    "circle",
-    "left",
-    "of",
-    "the",
-    "small",
-    "solid",
-    "square",
-]
 
 
 def questions(count: int, seed: int = 0) -> list[Question]:

@@ -76,7 +76,7 @@ def test_training_sees_what_the_processor_makes(key, pool):
         seen = features(architecture, pixels)
         assert seen.shape[1] == PIECES
         states = hidden(architecture, inputs["input_ids"], inputs["attention_mask"], seen)
-        parts = architecture.model.lm_head(states[-1][:, -1])
+        parts = architecture.model.lm_head(states[:, -1])
     torch.testing.assert_close(whole, parts, atol=1e-5, rtol=1e-4)
 
 
@@ -113,9 +113,15 @@ def test_descriptions_say_what_is_where(pool):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_stored_model_gives_what_the_trained_one_gave(key, pool, tmp_path):
     lines: list[str] = []
-    plan = Plan(matching=2, language=2, vision=2, joint=2, scenes=24)
+    plan = Plan(matching=2, listing=2, language=2, vision=2, joint=2, scenes=24)
     trained = train(key, 0, plan, lambda architecture, describer: {"probe": 1.0}, lines.append)
-    assert {row["stage"] for row in trained.log} == {"matching", "language", "vision", "joint"}
+    assert {row["stage"] for row in trained.log} == {
+        "matching",
+        "listing",
+        "language",
+        "vision",
+        "joint",
+    }
     save_model(trained.architecture, tmp_path, trained.log, "card")
     model = trained.architecture.model
     before = option_probabilities(model, trained.architecture.processor, pool[:12])

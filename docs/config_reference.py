@@ -1,0 +1,61 @@
+"""Write docs/config.md from the types in benchc.config: python docs/config_reference.py."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from benchc.config import Config, Corrupt, Embed, Infer, Select
+from benchc.infer.settings import Model
+from benchc.pool import specs
+
+SECTIONS: list[tuple[str, type[BaseModel], str]] = [
+    ("The run", Config, "Top-level keys. A config file of your own replaces whole keys of these."),
+    ("`sources.KEY` of kind `drawn`", specs.DrawnSource, ""),
+    ("`sources.KEY` of kind `folder`", specs.FolderSource, ""),
+    ("`sources.KEY` of kind `vlmevalkit`", specs.VlmevalkitSource, ""),
+    ("`sources.KEY` of kind `parquet`", specs.ParquetSource, ""),
+    ("`sources.KEY` of kind `seedbench2plus`", specs.SeedBench2PlusSource, ""),
+    ("`sources.KEY` of kind `mmvp`", specs.MmvpSource, ""),
+    ("`models.KEY`", Model, ""),
+    ("`corrupt`", Corrupt, ""),
+    ("`embed`", Embed, ""),
+    ("`select`", Select, ""),
+    ("`infer`", Infer, ""),
+]
+
+
+def default(field: Any) -> str:
+    """Return a field's default as a config would say it."""
+    if field.default is PydanticUndefined:
+        return "required"
+    value = field.default
+    if isinstance(value, BaseModel):
+        return "see below"
+    if isinstance(value, tuple) and len(value) > 6:
+        return "all"
+    if isinstance(value, tuple):
+        value = list(value)
+    return "" if value is None or value == [] else f"`{value!r}`".replace("'", '"')
+
+
+def page() -> str:
+    """Return the reference as Markdown."""
+    lines = [
+        "# Every key of a config",
+        "",
+        "Made by `python docs/config_reference.py` from the types that check a config; a key that",
+        "is not here is refused. Relative paths count from the folder of the Snakefile.",
+    ]
+    for title, model, note in SECTIONS:
+        lines += ["", f"## {title}", ""]
+        lines += [note, ""] if note else []
+        lines += ["| key | default | meaning |", "|---|---|---|"]
+        for name, field in model.model_fields.items():
+            lines.append(f"| `{name}` | {default(field)} | {field.description or ''} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "config.md").write_text(page(), encoding="utf-8")

@@ -1,0 +1,69 @@
+"""A config is refused, in one line that names the key and the way out, before any work."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from benchc.config import CORRUPTION_NAMES, read_config
+from benchc.corrupt import CORRUPTIONS
+from benchc.errors import BadInput
+
+PROJECT = Path(__file__).parents[2]
+LLAVA = {"path": "reference/llava"}
+
+
+def test_the_default_config_is_right():
+    config = read_config({}, PROJECT)
+    assert list(config.selectors) == list(config.models)
+    assert config.corruptions == CORRUPTION_NAMES
+
+
+def test_the_names_are_those_of_the_registry():
+    assert set(CORRUPTION_NAMES) == set(CORRUPTIONS)
+
+
+def test_models_of_ones_own_all_select_unless_said():
+    assert read_config({"models": {"mine": LLAVA}}, PROJECT).selectors == ("mine",)
+    listed = read_config({"models": {"a": LLAVA, "b": LLAVA}, "selectors": ["b"]}, PROJECT)
+    assert listed.selectors == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"modles": {}}, "config: modles: unknown key; did you mean 'models'?"),
+        ({"severities": [0]}, "config: severities.0: Input should be greater than or equal to 1"),
+        ({"severities": [6]}, "config: severities.0: Input should be less than or equal to 5"),
+        ({"severities": [True]}, "config: severities.0: Input should be a valid integer"),
+        ({"severities": [2, 1]}, "config: severities: list them from low to high"),
+        ({"corruptions": ["fogg"]}, "unknown value 'fogg'; did you mean 'fog'?"),
+        ({"corruptions": ["fog", "fog"]}, "config: corruptions: a value occurs twice"),
+        ({"models": {"org/m": LLAVA}}, "config: models.org/m: a key is letters, digits"),
+        ({"models": {" m": LLAVA}}, "a key is letters, digits"),
+        ({"models": {1e5: LLAVA}}, "is not text; write it in a config file, in quotes"),
+        ({"models": {"m": LLAVA, "M": LLAVA}}, "keys 'm' and 'M' are one file on some disks"),
+        ({"models": {"m": {"path": "nowhere"}}}, "models.m.path: nowhere holds no checkpoint"),
+        ({"models": {"m": {"hub_id": "a/b"}}}, "`hub_id` needs `revision`"),
+        ({"models": {"m": {"hub_id": "a/b", "revision": "main"}}}, "'main' is not a commit"),
+        ({"models": {"m": {"hub_id": "a/b", "revision": 12}}}, "12 is not text"),
+        ({"models": {"m": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
+        ({"selectors": ["lava"]}, "selectors: 'lava' is not in models; did you mean 'llava'?"),
+        ({"select": {"impurity": 0.1}}, "did you mean 'impurity_above'?"),
+        ({"sources": {"d": {"kind": "folder", "path": "nowhere"}}}, "nowhere does not exist"),
+        ({"sources": {"d": {"kind": "drwan", "samples": 3}}}, "'drwan'"),
+        ({"sources": {}}, "config: sources:"),
+    ],
+)
+def test_bad_values_are_refused_by_name(values, says):
+    with pytest.raises(BadInput) as refusal:
+        read_config(values, PROJECT)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_reference_is_up_to_date():
+    spec = importlib.util.spec_from_file_location("page", PROJECT / "docs/config_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (PROJECT / "docs/config.md").read_text(encoding="utf-8") == module.page()

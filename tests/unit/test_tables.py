@@ -1,0 +1,89 @@
+"""What is written is what the schema says, whole or not at all; what drifted is refused by name."""
+
+import math
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchc.errors import BadInput
+from benchc.tables import PREDICTIONS, SHIFTS
+
+ROW = {
+    "model": "m", "sample_id": "b/1", "corruption": "fog", "severity": 1,
+    "uncertainty_shift": 0.1, "misalignment_shift": 0.1, "ras": -0.1,
+    "clean_correct": 1, "correct": 0, "state": "cw",
+}  # fmt: skip
+
+
+def test_a_round_trip_keeps_every_value(tmp_path):
+    frame = SHIFTS.from_rows([ROW, {**ROW, "severity": 2, "ras": None}])
+    SHIFTS.write(frame.reverse(), tmp_path / "shifts.parquet")
+    assert SHIFTS.read(tmp_path / "shifts.parquet").equals(frame)
+    assert [f.name for f in tmp_path.iterdir()] == ["shifts.parquet"]
+
+
+@given(st.sampled_from([math.nan, math.inf, -math.inf]))
+def test_no_number_that_is_none_is_stored(bad):
+    frame = SHIFTS.conform(SHIFTS.from_rows([{**ROW, "ras": bad}]))
+    assert frame["ras"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([ROW, ROW], "occurs more than once"),
+        ([{**ROW, "model": None}], "column model has 1 empty values"),
+    ],
+)
+def test_bad_rows_are_refused_and_nothing_is_written(tmp_path, rows, says):
+    with pytest.raises(BadInput, match=says):
+        SHIFTS.write(SHIFTS.from_rows(rows), tmp_path / "shifts.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda f: f.drop("ras"), "column ras is missing"),
+        (lambda f: f.with_columns(pl.col("ras").cast(pl.Float32)), "column ras is Float32"),
+        (lambda f: f.with_columns(extra=1), "unknown columns"),
+    ],
+)
+def test_a_drifted_file_is_refused_by_name(tmp_path, change, says):
+    path = tmp_path / "shifts.parquet"
+    change(SHIFTS.from_rows([ROW])).write_parquet(path)
+    with pytest.raises(BadInput, match=says) as refusal:
+        SHIFTS.read(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize("size", [0, 40])
+def test_a_torn_file_is_refused_by_name(tmp_path, size):
+    path = tmp_path / "shifts.parquet"
+    SHIFTS.write(SHIFTS.from_rows([ROW]), path)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(BadInput, match=r"shifts\.parquet: not a readable Parquet file"):
+        SHIFTS.read(path)
+
+
+def test_keys_that_look_like_numbers_stay_text(tmp_path):
+    keys = ["007", "0x10", "1.1", "1.10", "1e5", "20240101", "inf"]
+    path = tmp_path / "model=20240101" / "shifts.parquet"
+    SHIFTS.write(SHIFTS.from_rows([{**ROW, "model": key} for key in keys]), path)
+    assert SHIFTS.read(path)["model"].to_list() == keys
+
+
+def test_a_late_option_is_not_dropped():
+    """Rows are never inferred from their first hundred."""
+    base = {
+        "model": "m", "corruption": "clean", "severity": 0, "scoring": "letter", "temperature": 1.0,
+        "top1": 0, "is_tie": False, "option_mass": 1.0, "status": "ok",
+    }  # fmt: skip
+    rows = [
+        {**base, "sample_id": f"b/{i:03}", "logits": [0.0] * k, "p": [1 / k] * k}
+        for i, k in enumerate([4] * 101 + [5])
+    ]
+    frame = PREDICTIONS.conform(PREDICTIONS.from_rows(rows))
+    assert frame["p"].list.sum().to_list() == pytest.approx([1] * 102)
