@@ -1,0 +1,70 @@
+"""One small run of the real Snakefile, shared by the tests that look at it."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+
+TINY = """
+sources:
+  drawn: {kind: drawn, samples: 24}
+corruptions: [gaussian_noise, defocus_blur, contrast]
+models:
+  llava: {path: reference/llava, instruction: ""}
+  idefics3: {path: reference/idefics3, instruction: ""}
+selectors: [llava, idefics3]
+select: {impurity_above: 0}
+"""
+
+ADDED = """
+  newcomer: {path: reference/paligemma, instruction: ""}
+"""
+
+
+@dataclass
+class Workflow:
+    """A folder in which the project's Snakefile is run with a config of its own."""
+
+    folder: Path
+    config: Path
+
+    def run(self, *arguments: str, ok: bool = True) -> str:
+        """Run Snakemake and return what it printed."""
+        command = [
+            "snakemake", "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
+            "--directory", str(self.folder), "--configfile", str(self.config), *arguments,
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said = done.stdout + done.stderr
+        assert (done.returncode == 0) is ok, said
+        return said
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Return how many jobs of each rule a dry run lists."""
+        said = self.run("--dry-run", *arguments)
+        if "Nothing to be done" in said:
+            return {}
+        table = said.split("Job stats:")[-1].split("total")[0].splitlines()
+        rows = [line.split() for line in table if len(line.split()) == 2]
+        return {name: int(count) for name, count in rows if count.isdigit()}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Workflow:
+    """Two models, 24 samples, three corruptions, run to the end."""
+    folder = tmp_path_factory.mktemp("a run")
+    config = folder / "tiny.yaml"
+    config.write_text(TINY)
+    workflow = Workflow(folder, config)
+    workflow.run("all")
+    return workflow
+
+
+@pytest.fixture
+def outside(tmp_path) -> dict[str, str]:
+    """An environment for commands that run elsewhere."""
+    return {**os.environ, "HOME": str(tmp_path)}

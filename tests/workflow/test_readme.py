@@ -1,0 +1,47 @@
+"""The README's queries run word for word, and show the columns it shows."""
+
+import re
+
+import duckdb
+import pytest
+from conftest import PROJECT
+
+from benchc.diagnose.query import query
+
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+QUERIES = re.findall(r"```console\n\$ benchc sql \"(.*?)\"\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_there_are_three_queries():
+    assert len(QUERIES) >= 3
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("number", range(len(QUERIES)))
+def test_a_query_runs_and_has_its_columns(finished, number):
+    statement, shown = QUERIES[number]
+    frame = query(finished.folder / "results/bench-c.duckdb", statement)
+    header = next(line for line in shown.splitlines() if "model" in line)
+    assert [word for word in re.findall(r"\w+", header)] == frame.columns
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize("number", range(len(QUERIES)))
+def test_a_query_gives_what_the_readme_shows(number, capsys):
+    from benchc.diagnose.query import print_query
+
+    statement, shown = QUERIES[number]
+    print_query(PROJECT / "results/bench-c.duckdb", statement, "table", None)
+    assert capsys.readouterr().out.strip() == shown.strip()
+
+
+@pytest.mark.scale
+def test_the_default_run_is_at_the_scale_it_claims():
+    with duckdb.connect(str(PROJECT / "results/bench-c.duckdb"), read_only=True) as connection:
+        samples, predictions = connection.execute(
+            "SELECT (SELECT count(*) FROM samples), (SELECT count(*) FROM predictions)"
+        ).fetchone()
+        kept = connection.execute("SELECT count(*) FROM selection WHERE kept").fetchone()[0]
+    assert samples >= 300
+    assert predictions >= 115_000
+    assert 60 <= kept <= samples / 2
