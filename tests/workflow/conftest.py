@@ -1,6 +1,5 @@
 """One small run of the real Snakefile, shared by the tests that look at it."""
 
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +31,17 @@ class Workflow:
     folder: Path
     config: Path
 
-    def run(self, *arguments: str, ok: bool = True) -> str:
-        """Run Snakemake and return what it printed."""
-        command = [
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command line of a run."""
+        return [
             "snakemake", "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
             "--directory", str(self.folder), "--configfile", str(self.config), *arguments,
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def run(self, *arguments: str, ok: bool = True) -> str:
+        """Run Snakemake and return what it printed."""
+        command = self.command(*arguments)
+        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
         said = done.stdout + done.stderr
         assert (done.returncode == 0) is ok, said
         return said
@@ -62,9 +65,3 @@ def finished(tmp_path_factory) -> Workflow:
     workflow = Workflow(folder, config)
     workflow.run("all")
     return workflow
-
-
-@pytest.fixture
-def outside(tmp_path) -> dict[str, str]:
-    """An environment for commands that run elsewhere."""
-    return {**os.environ, "HOME": str(tmp_path)}

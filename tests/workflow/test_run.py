@@ -92,13 +92,13 @@ def test_adding_a_model_runs_its_own_jobs_alone(finished):
 
 def test_a_killed_run_goes_on_where_it_was(finished, tmp_path):
     again = Workflow(tmp_path, finished.config)
-    command = [
-        "snakemake", "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"), "--directory",
-        str(tmp_path), "--configfile", str(finished.config), "results/infer/llava/predictions.parquet",
-    ]  # fmt: skip
     chunks = tmp_path / "results/infer/llava/chunks"
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        again.command("results/infer/llava/predictions.parquet"),
+        cwd=PROJECT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     _wait_for(lambda: len(list(chunks.glob("*.parquet"))) >= 3, process)
     subprocess.run(["pkill", "-KILL", "-s", str(process.pid)], check=False)
