@@ -22,7 +22,7 @@ def test_a_query_runs_and_has_its_columns(finished, number):
     statement, shown = QUERIES[number]
     frame = query(finished.folder / "results/bench-c.duckdb", statement)
     header = next(line for line in shown.splitlines() if "model" in line)
-    assert [word for word in re.findall(r"\w+", header)] == frame.columns
+    assert re.findall(r"\w+", header) == frame.columns
 
 
 @pytest.mark.scale
