@@ -125,6 +125,7 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
     full = PLANS[key]
     plan = Plan(
         matching=max(2, round(effort * full.matching)),
+        listing=max(2, round(effort * full.listing)),
         language=max(2, round(effort * full.language)),
         vision=max(2, round(effort * full.vision)),
         joint=max(2, round(effort * full.joint)),
@@ -135,8 +136,9 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
     held_out = list(draw_pool(1200, CARD_SEED))
     scores = score(option_probabilities(model, trained.architecture.processor, held_out), held_out)
     recipe = (
-        f"Stages: {plan.matching} steps of finding a given answer's letter, {plan.language} of "
-        f"questions about described scenes, {plan.vision} of the vision tower regressed onto the "
+        f"Stages: {plan.matching} steps of finding a given answer's letter, {plan.listing} of "
+        f"questions about lists of what a scene holds, {plan.language} of questions about scenes "
+        f"described cell by cell, {plan.vision} of the vision tower regressed onto the "
         f"descriptions, {plan.joint} of everything on pictures; {plan.scenes} scenes, batches of "
         "128, no corrupted picture."
     )

@@ -28,6 +28,8 @@ FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """What can be said about a cell, and the values; value 0 of a field stands for nothing there."""
 
+SHORT = 10
+"""Cells in the short list that stands for a scene at first; more than a scene has things."""
 ANSWERS: tuple[tuple[str, ...], ...] = (
     KINDS,
     COLOURS,
@@ -103,6 +105,21 @@ def describe(scenes: list[Scene]) -> torch.Tensor:
     return torch.from_numpy(table)
 
 
+def shorten(described: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+    """Choose `SHORT` cells a scene: all that hold something and a few empty ones, in order.
+
+    Args:
+        described: Scenes as `describe` returns them.
+        rng: Chooses the empty cells.
+
+    Returns:
+        Cells, int64 of shape (scenes, SHORT), ascending.
+    """
+    luck = torch.from_numpy(rng.random(described.shape[:2]))
+    chosen = (described.any(-1) + luck).topk(SHORT, dim=1).indices
+    return chosen.sort(dim=1).values
+
+
 def photograph(scenes: list[Scene]) -> torch.Tensor:
     """Return drawn pictures as every image processor resizes them.
 
@@ -126,6 +143,7 @@ def write_lessons(
     architecture: Architecture,
     in_words: float,
     rng: np.random.Generator,
+    places: int = PIECES,
 ) -> tuple[list[Scene], list[Lesson]]:
     """Return the scenes of samples and one lesson a sample.
 
@@ -134,9 +152,10 @@ def write_lessons(
         architecture: Whose tokenizer and prompt to use.
         in_words: Share of lessons that ask for the answer in words, without options.
         rng: Decides which lessons are in words.
+        places: Number of picture places in the prompt.
     """
     tokenizer = architecture.tokenizer
-    start, drawn = opening(architecture), rng.random(len(samples)) < in_words
+    start, drawn = opening(architecture, places), rng.random(len(samples)) < in_words
     texts = [
         prompt(s.question, [] if worded else s.options) + "\nanswer"
         for s, worded in zip(samples, drawn, strict=True)
@@ -209,14 +228,14 @@ def _finds(
     return finds
 
 
-def opening(architecture: Architecture) -> list[int]:
-    """Return the ids that come before the question, picture places expanded."""
+def opening(architecture: Architecture, places: int = PIECES) -> list[int]:
+    """Return the ids that come before the question, picture places expanded to `places`."""
     repeated = {
-        "llava": "<bos>" + "<image>" * PIECES,
-        "qwen2vl": "<bos><|vision_start|>" + "<|image_pad|>" * PIECES + "<|vision_end|>",
-        "paligemma": "<image>" * PIECES + "<bos>",
+        "llava": "<bos>" + "<image>" * places,
+        "qwen2vl": "<bos><|vision_start|>" + "<|image_pad|>" * places + "<|vision_end|>",
+        "paligemma": "<image>" * places + "<bos>",
         "idefics3": "<bos><fake_token_around_image><global-img>"
-        + "<image>" * PIECES
+        + "<image>" * places
         + "<fake_token_around_image>",
     }[architecture.key]
     return token_ids(architecture.tokenizer, [repeated])[0]

@@ -52,7 +52,7 @@ def probe_described(
     batch = collate([Lesson(start + ids, 0, [], -1, 0, [], []) for ids in asked], pad)
     with torch.inference_mode():
         tokens = describer(describe([sample.scene for sample in samples]))
-        states = hidden(architecture, batch.ids, batch.mask, tokens)[-1][:, -1]
+        states = hidden(architecture, batch.ids, batch.mask, tokens)[:, -1]
         logits = head_of(architecture)(states).double()
     return [
         torch.softmax(row[first : first + len(s.options)], 0).numpy()

@@ -52,7 +52,7 @@ _PREFIX = {
     "idefics3": START + "<image>",
 }
 _WIDTH = {"llava": 96, "qwen2vl": 96, "paligemma": 96, "idefics3": 96}
-_LAYERS = {"llava": 4, "qwen2vl": 5, "paligemma": 5, "idefics3": 4}
+_LAYERS = {"llava": 4, "qwen2vl": 4, "paligemma": 4, "idefics3": 4}
 _TEMPLATE = """\
 {%- for message in messages -%}
 {%- if message['content'] is string -%}{{ message['content'] + '\\n' }}{%- else -%}
@@ -189,7 +189,7 @@ def _qwen2vl(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Proce
     """Qwen2-VL: patches of one cell, a two-layer merger, positions in two dimensions."""
     text = _text("qwen2vl", tokenizer)
     text["rope_parameters"] = {
-        "rope_type": "default", "rope_theta": 100.0, "mrope_section": [6, 5, 5]}  # fmt: skip
+        "rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [6, 5, 5]}  # fmt: skip
     config = Qwen2VLConfig(
         text_config=text,
         vision_config={

@@ -20,12 +20,14 @@ from transformers import PreTrainedTokenizerFast
 from benchc.keyed import digest, generator
 from benchc.reference.lessons import (
     FIELDS,
+    SHORT,
     Batch,
     Lesson,
     collate,
     describe,
     matching_lessons,
     photograph,
+    shorten,
     write_lessons,
 )
 from benchc.reference.models import PIECES, Architecture, build
@@ -37,7 +39,6 @@ BATCH = 128
 SMOOTHING = 0.06
 """Probability of a letter target that is spread evenly over the options of its question."""
 WORD_WEIGHT = 0.5
-NAMED_LAYER = 2
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,15 @@ class Plan:
 
     Attributes:
         matching: Steps of stage one, from a given answer to its letter, without pictures.
-        language: Steps of stage two, on described scenes.
-        vision: Steps of stage three, the tower regressed onto the descriptions.
-        joint: Steps of stage four, everything on pictures.
+        listing: Steps of stage two, on scenes described as a short list of their filled cells.
+        language: Steps of stage three, on scenes described cell by cell.
+        vision: Steps of stage four, the tower regressed onto the descriptions.
+        joint: Steps of stage five, everything on pictures.
         scenes: Drawn scenes, with eight questions each.
     """
 
     matching: int
+    listing: int
     language: int
     vision: int
     joint: int
@@ -60,10 +63,10 @@ class Plan:
 
 
 PLANS = {
-    "llava": Plan(200, 1000, 500, 300, 12_000),
-    "qwen2vl": Plan(150, 900, 450, 200, 12_000),
-    "paligemma": Plan(150, 900, 450, 200, 12_000),
-    "idefics3": Plan(150, 900, 450, 200, 12_000),
+    "llava": Plan(150, 900, 200, 800, 200, 12_000),
+    "qwen2vl": Plan(150, 900, 200, 800, 200, 12_000),
+    "paligemma": Plan(150, 900, 200, 800, 200, 12_000),
+    "idefics3": Plan(150, 700, 200, 600, 200, 12_000),
 }
 """The plans of the stored checkpoints."""
 
@@ -166,6 +169,18 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     def matching() -> torch.Tensor:
         return lesson_loss(architecture, next(matches), None, helpers)
 
+    briefly = write_lessons(samples, architecture, 0.25, rng, SHORT)[1]
+    brief_batches = _batches(briefly, pad, rng, BATCH)
+
+    def from_list() -> torch.Tensor:
+        batch = next(brief_batches)
+        known = described[batch.scenes]
+        cells = shorten(known, rng)[..., None]
+        tokens = describer(known)
+        tokens = tokens.gather(1, cells.expand(-1, -1, tokens.shape[-1]))
+        loss = lesson_loss(architecture, batch, tokens, helpers)
+        return loss + 0.3 * lesson_loss(architecture, next(few), None, helpers)
+
     def from_description() -> torch.Tensor:
         batch = next(batches)
         loss = lesson_loss(architecture, batch, describer(described[batch.scenes]), helpers)
@@ -176,8 +191,11 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         dict, report)  # fmt: skip
     describer = Describer(model.get_input_embeddings(), architecture.tokenizer)
     _stage(
+        "listing", plan.listing, [*speech, *describer.parameters(), *helpers.parameters()],
+        0.02, 3e-3, from_list, trained, lambda: probe(architecture, describer), report)  # fmt: skip
+    _stage(
         "language", plan.language, [*speech, *describer.parameters(), *helpers.parameters()],
-        0.02, 3e-3, from_description, trained, lambda: probe(architecture, describer),
+        0.01, 1.5e-3, from_description, trained, lambda: probe(architecture, describer),
         report)  # fmt: skip
 
     pictures = photograph(scenes)
@@ -216,28 +234,25 @@ def features(architecture: Architecture, pixels: torch.Tensor) -> torch.Tensor:
 
 def hidden(
     architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor | None
-) -> list[torch.Tensor]:
-    """Return the hidden states of a forward pass with given picture tokens.
+) -> torch.Tensor:
+    """Return the last hidden states of a forward pass with given picture tokens.
 
     The model's own forward pass runs; only its picture features are replaced by `tokens`.
-
-    Returns:
-        The embeddings, the states after each layer, the last after the final norm too: float32
-        of shape (batch, positions, width) each.
     """
     model, call = architecture.model.model, architecture.inputs(ids, mask)
-    call |= {"use_cache": False, "output_hidden_states": True}
     if tokens is None:
-        return list(model(**call).hidden_states)
+        return model(**call, use_cache=False).last_hidden_state
     given = tokens if architecture.key == "paligemma" else list(tokens)
     model.get_image_features = lambda *args, **kwargs: SimpleNamespace(pooler_output=given)
     try:
         if architecture.key == "qwen2vl":
-            call["image_grid_thw"] = torch.tensor([[1, GRID, GRID]]).repeat(len(ids), 1)
-        states = model(**call, pixel_values=torch.zeros(1)).hidden_states
+            rows = GRID if tokens.shape[1] == PIECES else 2
+            grid = torch.tensor([[1, rows, tokens.shape[1] // rows]])
+            call["image_grid_thw"] = grid.repeat(len(ids), 1)
+        states = model(**call, pixel_values=torch.zeros(1), use_cache=False).last_hidden_state
     finally:
         del model.get_image_features
-    return list(states)
+    return states
 
 
 def lesson_loss(
@@ -245,11 +260,9 @@ def lesson_loss(
 ) -> torch.Tensor:
     """Return the loss of a batch: letters with smoothed targets, words at half weight.
 
-    Words are also asked for two layers early, and places of named shapes after the second layer,
-    so that the layers above have something to work with. The helpers are then thrown away.
+    The helpers serve training only and are then thrown away.
     """
-    layers = hidden(architecture, batch.ids, batch.mask, tokens)
-    states, early, named = layers[-1], text_norm(architecture)(layers[-3]), layers[NAMED_LAYER]
+    states = hidden(architecture, batch.ids, batch.mask, tokens)
     head = head_of(architecture)
     rows, right, options = batch.letters
     guesses = F.log_softmax(head(states[rows, -1]), -1)
@@ -260,15 +273,14 @@ def lesson_loss(
     loss = -(target * letters).sum(-1).mean()
     rows, positions, following = batch.words
     if len(rows):
-        for known in (states, early):
-            guess = head(known[rows, positions])
-            loss = loss + WORD_WEIGHT / 2 * F.cross_entropy(guess, following)
+        guess = head(states[rows, positions])
+        loss = loss + WORD_WEIGHT * F.cross_entropy(guess, following)
     rows, positions, is_right = batch.marks
     marked = helpers.marker(states[rows, positions])[:, 0]
     loss = loss + F.binary_cross_entropy_with_logits(marked, is_right.float())
     rows, positions, cells, radii = batch.finds
     if len(rows):
-        found = helpers.finder(named[rows, positions])
+        found = helpers.finder(states[rows, positions])
         for guess, truth in zip(
             found.split((GRID, GRID, len(RADII) + 1), -1),
             (cells // GRID, cells % GRID, radii),
@@ -284,14 +296,6 @@ def head_of(architecture: Architecture) -> nn.Module:
     return head
 
 
-def text_norm(architecture: Architecture) -> nn.Module:
-    """Return the norm before the output layer."""
-    model = architecture.model.model
-    text = model.text_model if architecture.key == "idefics3" else model.language_model
-    norm: nn.Module = text.norm
-    return norm
-
-
 def vision_loss(
     seen: torch.Tensor,
     described: torch.Tensor,
@@ -299,9 +303,14 @@ def vision_loss(
     heads: nn.ModuleList,
     spread: torch.Tensor,
 ) -> torch.Tensor:
-    """Return how far picture tokens are from descriptions, empty and filled cells alike heavy."""
-    filled = described.any(-1)
-    weight = torch.where(filled, 0.5 / filled.sum(), 0.5 / (~filled).sum())
+    """Return how far picture tokens are from descriptions.
+
+    Empty cells, filled cells and, because reading is the slowest to come, cells with a sign weigh
+    alike.
+    """
+    filled, printed = described.any(-1), described[..., -1] > 0
+    weight = torch.where(filled, 0.4 / filled.sum(), 0.4 / (~filled).sum())
+    weight = weight + printed * (0.4 / printed.sum().clamp(min=1))
     with torch.no_grad():
         wanted = describer(described)
     apart = ((seen - wanted) ** 2).mean(-1) / spread
