@@ -34,8 +34,8 @@ class Workflow:
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a run."""
         return [
-            "snakemake", "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
-            "--directory", str(self.folder), "--configfile", str(self.config), *arguments,
+            "snakemake", *arguments, "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
+            "--directory", str(self.folder), "--configfile", str(self.config),
         ]  # fmt: skip
 
     def run(self, *arguments: str, ok: bool = True) -> str:
@@ -48,7 +48,7 @@ class Workflow:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Return how many jobs of each rule a dry run lists."""
-        said = self.run("--dry-run", *arguments)
+        said = self.run(*arguments, "--dry-run")
         if "Nothing to be done" in said:
             return {}
         table = said.split("Job stats:")[-1].split("total")[0].splitlines()
