@@ -13,7 +13,7 @@ from benchc.infer import run
 from benchc.infer.scores import Score
 from benchc.infer.settings import Model
 from benchc.pixels import encode, pixel_hash
-from benchc.tables import IMAGES, SAMPLES
+from benchc.tables import CORRUPTED, IMAGES, SAMPLES
 
 SEED = 1
 CORRUPTIONS = ("contrast", "gaussian_noise")
@@ -146,3 +146,33 @@ def test_a_torn_chunk_is_named(world, right, tmp_path):
     torn.write_bytes(torn.read_bytes()[:40])
     with pytest.raises(BadInput, match=torn.name):
         predict(world, Stub(right), tmp_path)
+
+
+@pytest.mark.parametrize("store", ["png", "webp"])
+def test_stored_pictures_give_the_same_predictions(world, tmp_path, store, monkeypatch):
+    samples, images, corrupted = world
+    paths = {}
+    for name in CORRUPTIONS:
+        paths[name] = tmp_path / f"{name}.parquet"
+        kept = render_corruption(images, name, [1, 5], seed=SEED, reference_side=None, store=store)
+        CORRUPTED.write(kept, paths[name])
+    assert run.stored_tables(paths.values()) == paths
+    rendering = run.Rendering(SEED, None, run.expected_hashes(corrupted), paths)
+    monkeypatch.setattr(run, "corrupt", lambda *_, **__: pytest.fail("rendered again"))
+    backend = Looks()
+    stored = run.predict(
+        "stub", SETTINGS, backend, samples, images, rendering, run.conditions(corrupted),
+        "k", tmp_path / "stored",
+    )  # fmt: skip
+    monkeypatch.undo()
+    assert stored.equals(predict(world, Looks(), tmp_path / "rendered"))
+
+
+class Looks:
+    """Answers by what it sees, so that another picture gives another answer."""
+
+    def score(self, questions):
+        return [
+            Score(tuple(float(q.image[k::7].mean()) / 9 for k in range(len(q.options))), None)
+            for q in questions
+        ]

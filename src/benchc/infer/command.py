@@ -53,6 +53,7 @@ def predict(
     Finished chunks are kept in the folder `chunks` beside OUT, so that a killed command goes on
     where it was; `run.json` beside OUT says what the predictions were made with.
     """
+    from benchc.corrupt.selftest import selftest
     from benchc.infer import run
     from benchc.infer.transformers_backend import TransformersBackend
 
@@ -74,12 +75,20 @@ def predict(
         backend,
         asked,
         pictures,
-        run.Rendering(seed, reference_side, hashes),
+        run.Rendering(seed, reference_side, hashes, run.stored_tables(corrupted)),
         run.conditions(recipes),
         _model_key(model, threads),
         out.parent / "chunks",
     )
-    _write_record(key, model, backend.facts(), out.parent / "run.json")
+    differing = selftest()
+    if differing:
+        typer.echo(
+            f"{key}: warning: this machine renders {', '.join(differing)} otherwise than the "
+            "package's own hashes say; its results are not comparable to the byte",
+            err=True,
+        )
+    facts = {**backend.facts(), "corruptions_that_differ": differing}
+    _write_record(key, model, facts, out.parent / "run.json")
     PREDICTIONS.write(frame, out)
     _say_outcome(key, frame)
 

@@ -4,7 +4,7 @@ Never computes a prediction that a finished chunk already holds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +27,19 @@ _BLOCKS = 8
 
 @dataclass(frozen=True)
 class Rendering:
-    """How corrupted pictures are made again, and the hashes they must have."""
+    """How corrupted pictures are made again, and the hashes they must have.
+
+    Attributes:
+        seed: The seed they were corrupted with.
+        reference_side: As given to `corrupt`.
+        sha256: Pixel hash of each (image_id, corruption, severity).
+        stored: Tables of the corrupt stage that hold the pictures too, by corruption.
+    """
 
     seed: int
     reference_side: int | None
     sha256: dict[tuple[str, str, int], str]
+    stored: Mapping[str, Path] = field(default_factory=dict)
 
     def pixels(
         self, image_ids: Iterable[str], name: str, severities: Sequence[int]
@@ -42,8 +50,34 @@ class Rendering:
         for image_id in sorted(image_ids):
             yield from (self.sha256[image_id, name, severity] for severity in severities)
 
-    def picture(self, clean: np.ndarray, image_id: str, name: str, severity: int) -> np.ndarray:
+    def load(self, name: str, image_ids: Iterable[str]) -> dict[tuple[str, int], bytes]:
+        """Return the stored pictures of a corruption by (image_id, severity); none where absent."""
+        if name not in self.stored:
+            return {}
+        rows = (
+            pl.scan_parquet(self.stored[name])
+            .filter(pl.col("image_id").is_in(list(image_ids)))
+            .select("image_id", "severity", "bytes")
+            .collect()
+        )
+        return {(image, severity): data for image, severity, data in rows.iter_rows() if data}
+
+    def picture(
+        self,
+        clean: np.ndarray,
+        image_id: str,
+        name: str,
+        severity: int,
+        stored: bytes | None = None,
+    ) -> np.ndarray:
         """Return the picture under a condition, height x width x 3 uint8.
+
+        Args:
+            clean: The clean picture.
+            image_id: Its id.
+            name: A corruption, `clean` or `blank`.
+            severity: 1 to 5.
+            stored: The encoded picture, where the corrupt stage kept it.
 
         Raises:
             BadInput: the pixels differ from those that the `corrupt` stage wrote down.
@@ -52,14 +86,17 @@ class Rendering:
             return clean
         if name == BLANK:
             return np.full_like(clean, _GREY)
-        rendered = corrupt(
-            clean,
-            name,
-            severity,
-            seed=self.seed,
-            image_id=image_id,
-            reference_side=self.reference_side,
-        )
+        if stored is not None:
+            rendered = decode(stored)
+        else:
+            rendered = corrupt(
+                clean,
+                name,
+                severity,
+                seed=self.seed,
+                image_id=image_id,
+                reference_side=self.reference_side,
+            )
         if pixel_hash(rendered) != self.sha256[image_id, name, severity]:
             raise BadInput(
                 f"picture {image_id[:12]} under {name} {severity} differs from the table of the "
@@ -150,10 +187,12 @@ def _run_task(
     rendering: Rendering,
 ) -> Iterable[dict[str, object]]:
     asked = []
+    stored = rendering.load(task.corruption, task.samples["image_id"].unique())
     for (image_id,), group in task.samples.group_by("image_id", maintain_order=True):
         clean = decode(pictures[str(image_id)])
         for severity in task.severities:
-            picture = rendering.picture(clean, str(image_id), task.corruption, severity)
+            data = stored.get((str(image_id), severity))
+            picture = rendering.picture(clean, str(image_id), task.corruption, severity, data)
             for row in group.iter_rows(named=True):
                 question = Question(picture, row["question"], tuple(row["options"]))
                 asked.append((row["sample_id"], severity, question))
@@ -182,6 +221,16 @@ def conditions(corrupted: pl.DataFrame) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {CLEAN: [0], BLANK: [0]}
     for corruption, severity in pairs.iter_rows():
         found.setdefault(corruption, []).append(severity)
+    return found
+
+
+def stored_tables(paths: Iterable[Path]) -> dict[str, Path]:
+    """Return which of the corrupt stage's tables hold pictures, by corruption."""
+    found = {}
+    for path in paths:
+        columns = pl.scan_parquet(path).select("corruption", "bytes").head(1).collect()
+        if columns.height and columns["bytes"][0] is not None:
+            found[columns["corruption"][0]] = path
     return found
 
 
