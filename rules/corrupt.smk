@@ -10,6 +10,8 @@ rule corrupt:
         "results/logs/corrupt/{corruption}.log",
     wildcard_constraints:
         corruption="|".join(RUN.config.corruptions),
+    conda:
+        "../envs/benchc.yaml"
     threads: 1
     resources:
         mem_mb=2000,

@@ -12,6 +12,8 @@ rule diagnose_model:
         "results/logs/diagnose/{model}.log",
     wildcard_constraints:
         model=RUN.one_of(RUN.config.models),
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -36,6 +38,8 @@ rule database:
         "results/bench-c.duckdb",
     log:
         "results/logs/diagnose/database.log",
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=3000,
         runtime=60,

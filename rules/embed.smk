@@ -10,6 +10,8 @@ rule embed:
         "results/embed/embeddings.parquet",
     log:
         "results/logs/embed.log",
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=3000,
         runtime=60,

@@ -13,6 +13,8 @@ rule infer_pool:
         "results/logs/infer/{model}.log",
     wildcard_constraints:
         model=RUN.one_of(RUN.config.selectors),
+    conda:
+        "../envs/benchc.yaml"
     threads: RUN.config.infer.threads
     resources:
         mem_mb=3000,

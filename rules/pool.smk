@@ -13,6 +13,8 @@ rule pool_source:
         "results/logs/pool/{source}.log",
     wildcard_constraints:
         source="|".join(map(re.escape, RUN.config.sources)),
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
@@ -37,6 +39,8 @@ rule pool:
         scenes="results/pool/scenes.parquet",
     log:
         "results/logs/pool/merge.log",
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=4000,
         runtime=30,

@@ -17,6 +17,8 @@ rule train_reference:
         "results/logs/reference/{name}.log",
     wildcard_constraints:
         name="|".join(REFERENCE_MODELS[:-1]),
+    conda:
+        "../envs/benchc.yaml"
     threads: 1
     resources:
         mem_mb=3000,
@@ -31,6 +33,8 @@ rule train_clip:
         "results/reference/clip/open_clip_config.json",
     log:
         "results/logs/reference/clip.log",
+    conda:
+        "../envs/benchc.yaml"
     threads: 1
     resources:
         mem_mb=3000,

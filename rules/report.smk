@@ -9,6 +9,8 @@ rule report:
         "results/report/index.html",
     log:
         "results/logs/report.log",
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=3000,
         runtime=30,

@@ -10,6 +10,8 @@ rule select:
         "results/select/selection.parquet",
     log:
         "results/logs/select.log",
+    conda:
+        "../envs/benchc.yaml"
     resources:
         mem_mb=4000,
         runtime=30,
