@@ -16,7 +16,7 @@ rule embed:
         mem_mb=3000,
         runtime=60,
     params:
-        model=RUN.clip,
+        model=lambda wildcards: RUN.clip,
         pretrained=RUN.clip_options,
         threads=RUN.config.infer.threads,
         code=RUN.code("embed"),
