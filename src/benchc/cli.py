@@ -33,7 +33,9 @@ class _Stages(TyperGroup):
         return command
 
 
-app = typer.Typer(cls=_Stages, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=_Stages, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
+)
 
 
 @app.callback()
