@@ -25,6 +25,9 @@ _CODE = {
     "report": ("benchc.report.command:build",),
 }
 
+#: A corruption's code has a fingerprint of its own, and its pixels are checked by hash.
+_FOLLOWED_ELSEWHERE = ("benchc.cli", "benchc.corrupt", "benchc.corrupt.selftest")
+
 _DATA = {
     "diagnose": ("diagnose", "*.sql"),
     "report": ("report", "*.*"),
@@ -125,7 +128,7 @@ class Workflow:
 
     def code(self, stage: str) -> str:
         """Return the fingerprint of the code behind a stage's results."""
-        found = fingerprint.of_code(*_CODE[stage], ignoring=("benchc.cli", "benchc.corrupt"))
+        found = fingerprint.of_code(*_CODE[stage], ignoring=_FOLLOWED_ELSEWHERE)
         if stage in _DATA:
             found += fingerprint.of_files(fingerprint.packaged(*_DATA[stage]))
         return found

@@ -1,0 +1,63 @@
+"""What the rules are told: paths as the working directory sees them, fingerprints of the code."""
+
+from pathlib import Path
+
+import pytest
+
+from benchc import fingerprint
+from benchc.workflow import Workflow
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def workflow() -> Workflow:
+    return Workflow({}, str(PROJECT))
+
+
+@pytest.mark.parametrize("stage", ["pool", "embed", "infer", "select", "diagnose", "report"])
+def test_every_stage_has_a_fingerprint(workflow, stage):
+    assert workflow.code(stage) == workflow.code(stage)
+    assert len(workflow.code(stage)) >= 16
+
+
+def test_a_blur_is_part_of_its_own_fingerprint_alone():
+    reached = _reached("benchc.corrupt.blur:gaussian_blur")
+    assert ("benchc.corrupt.blur", "gaussian_blur") in reached
+    assert not any(module == "benchc.corrupt.weather" for module, _ in reached)
+
+
+def test_inference_does_not_hang_on_how_a_blur_is_drawn(workflow, monkeypatch):
+    before = workflow.code("infer")
+    text = fingerprint._text
+    monkeypatch.setattr(
+        fingerprint,
+        "_text",
+        lambda module, name: "edited" if module == "benchc.corrupt.blur" else text(module, name),
+    )
+    assert workflow.code("infer") == before
+    assert workflow.corruption_code("defocus_blur") != Workflow({}, str(PROJECT)).code("infer")
+
+
+def test_paths_are_seen_from_the_working_directory(workflow, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (tmp_path / workflow.located("config.yaml")).resolve() == PROJECT / "config.yaml"
+
+
+def test_no_followers_match_no_key(workflow):
+    import re
+
+    assert not re.fullmatch(workflow.one_of([]), "llava")
+    assert re.fullmatch(workflow.one_of(["a.b"]), "a.b")
+    assert not re.fullmatch(workflow.one_of(["a.b"]), "axb")
+
+
+def _reached(entry: str) -> set[tuple[str, str]]:
+    seen: set[tuple[str, str]] = set()
+    waiting = [fingerprint._entry(entry)]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting.extend(fingerprint._reached(*one))
+    return seen
