@@ -34,6 +34,9 @@ GROUNDS = ("flat", "gradient", "speckle", "weave")
 _LIGHT = ((232, 228, 218), (214, 224, 232), (222, 232, 216), (236, 220, 214), (218, 214, 228),
           (205, 208, 210), (240, 236, 228), (196, 212, 208))  # fmt: skip
 _DARK = ((58, 62, 74), (66, 58, 54), (48, 66, 64), (74, 70, 82))
+SIGN_HEIGHT = 28
+"""Font size of signs. Signs hang in the middle of their cells: reading at any offset is more than
+a model of a million parameters learns in minutes."""
 _JITTER = 11
 _GAP = 3
 _EDGE = 4
@@ -186,10 +189,10 @@ def _signs(
     for _ in range(1 if rng.random() < 0.45 else 2):
         texts = WORDS if rng.random() < 0.6 else NUMBERS
         text = texts[rng.integers(len(texts))]
-        height, dark = int(rng.integers(24, 31)), bool(rng.random() < 0.4)
+        height, dark = SIGN_HEIGHT, bool(rng.random() < 0.4)
         if any(sign.text == text for sign in signs):
             continue
-        place = _place(rng, sign_half_width(text, height), height * 2 // 3 + 2, boxes, cells)
+        place = _place(rng, sign_half_width(text, height), height * 2 // 3 + 2, boxes, cells, 0)
         if place:
             signs.append(Sign(*place, text, height, dark))
     return signs
@@ -208,7 +211,7 @@ def _shapes(
         kind, colour = str(rng.choice(kinds)), str(rng.choice(colours))
         pattern, radius = str(rng.choice(patterns)), int(rng.choice(RADII))
         half = half_extent(kind, radius)
-        place = _place(rng, half, half, boxes, cells)
+        place = _place(rng, half, half, boxes, cells, _JITTER)
         if place:
             shapes.append(Shape(*place, kind, colour, pattern, radius))
     return shapes
@@ -220,10 +223,11 @@ def _place(
     half_height: int,
     boxes: list[tuple[int, int, int, int]],
     cells: set[tuple[int, int]],
+    jitter: int,
 ) -> tuple[int, int] | None:
     """Return a free centre for a box and note it as taken, or None after 100 attempts."""
     for column, row, dx, dy in rng.integers(
-        [0, 0, -_JITTER, -_JITTER], [GRID, GRID, _JITTER + 1, _JITTER + 1], size=(100, 4)
+        [0, 0, -jitter, -jitter], [GRID, GRID, jitter + 1, jitter + 1], size=(100, 4)
     ):
         x = int((2 * column + 1) * SIDE // (2 * GRID) + dx)
         y = int((2 * row + 1) * SIDE // (2 * GRID) + dy)
