@@ -65,7 +65,7 @@ class Plan:
 PLANS = {
     "llava": Plan(150, 900, 200, 800, 200, 12_000),
     "qwen2vl": Plan(150, 900, 200, 450, 250, 12_000),
-    "paligemma": Plan(150, 900, 200, 450, 250, 12_000),
+    "paligemma": Plan(150, 900, 200, 400, 220, 12_000),
     "idefics3": Plan(150, 700, 200, 450, 250, 12_000),
 }
 """The plans of the stored checkpoints."""
