@@ -41,7 +41,7 @@ _PREPROCESS = {
     "interpolation": "bilinear",
     "resize_mode": "squash",
 }
-STEPS, SCENES = 500, 12_000
+STEPS, SCENES = 250, 6_000
 """The plan of the stored checkpoint."""
 _CAPTIONS = 4
 _BATCH = 192
