@@ -1,59 +1,7 @@
 """One small run of the real Snakefile, shared by the tests that look at it."""
 
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
-
-PROJECT = Path(__file__).parents[2]
-
-TINY = """
-sources:
-  drawn: {kind: drawn, samples: 24}
-corruptions: [gaussian_noise, defocus_blur, contrast]
-models:
-  llava: {path: reference/llava, instruction: ""}
-  idefics3: {path: reference/idefics3, instruction: ""}
-selectors: [llava, idefics3]
-select: {impurity_above: 0}
-"""
-
-ADDED = """
-  newcomer: {path: reference/paligemma, instruction: ""}
-"""
-
-
-@dataclass
-class Workflow:
-    """A folder in which the project's Snakefile is run with a config of its own."""
-
-    folder: Path
-    config: Path
-
-    def command(self, *arguments: str) -> list[str]:
-        """Return the command line of a run."""
-        return [
-            "snakemake", *arguments, "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
-            "--directory", str(self.folder), "--configfile", str(self.config),
-        ]  # fmt: skip
-
-    def run(self, *arguments: str, ok: bool = True) -> str:
-        """Run Snakemake and return what it printed."""
-        command = self.command(*arguments)
-        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-        said = done.stdout + done.stderr
-        assert (done.returncode == 0) is ok, said
-        return said
-
-    def planned(self, *arguments: str) -> dict[str, int]:
-        """Return how many jobs of each rule a dry run lists."""
-        said = self.run(*arguments, "--dry-run")
-        if "Nothing to be done" in said:
-            return {}
-        table = said.split("Job stats:")[-1].split("total")[0].splitlines()
-        rows = [line.split() for line in table if len(line.split()) == 2]
-        return {name: int(count) for name, count in rows if count.isdigit()}
+from small_run import TINY, Workflow
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import re
 
 import duckdb
 import pytest
-from conftest import PROJECT
+from small_run import PROJECT
 
 from benchc.diagnose.query import query
 

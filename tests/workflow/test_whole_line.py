@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from conftest import ADDED, PROJECT, TINY, Workflow
+from small_run import ADDED, PROJECT, TINY, Workflow
 
 from benchc.tables import PREDICTIONS
 
