@@ -34,3 +34,4 @@ rule all:
         "results/bench-c.duckdb",
         "results/report/index.html",
         RUN.each_model("results/models/{model}/diagnosis.parquet"),
+        RUN.each_model("results/infer/{model}/predictions.parquet"),

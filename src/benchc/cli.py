@@ -28,6 +28,7 @@ class _Stages(TyperGroup):
         if cmd_name not in STAGES:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"benchc.{cmd_name}.command")
+        module.app._add_completion = False
         command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from benchc.errors import BadInput
 from benchc.infer.settings import Key, Model
@@ -38,7 +38,14 @@ CORRUPTION_NAMES = (
 )
 
 Corruption = Literal[CORRUPTION_NAMES]  # type: ignore[valid-type]
-Severity = Annotated[int, Field(ge=1, le=5, strict=True)]
+
+
+def _number(value: Any) -> Any:
+    """Turn digits into a number: Snakemake hands the lists of --config over as texts."""
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+Severity = Annotated[int, BeforeValidator(_number), Field(ge=1, le=5, strict=True)]
 
 
 class _Section(BaseModel):
@@ -171,6 +178,12 @@ def read_config(values: Mapping[str, Any], project: Path) -> Config:
 
 
 def _check_paths(config: Config, project: Path) -> None:
+    embed = config.embed
+    if not (project / embed.model).is_dir() and embed.pretrained is None:
+        raise BadInput(
+            f"config: embed.model: {embed.model} is no folder; if it is an architecture of "
+            "open_clip, name its weights in embed.pretrained"
+        )
     for key, model in config.models.items():
         if model.path is not None and not (project / model.path / "config.json").is_file():
             raise BadInput(
@@ -186,10 +199,25 @@ def _check_paths(config: Config, project: Path) -> None:
             )
 
 
+_PLAIN = {
+    "tuple_type": "write a list in [ ]",
+    "dict_type": "needs keys of its own, indented below it",
+    "model_type": "needs keys of its own, indented below it",
+    "model_attributes_type": "needs keys of its own, indented below it",
+    "union_tag_not_found": "needs `kind`, for instance `kind: folder`",
+}
+
+
 def _one_line(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    message = first["msg"].removeprefix("Value error, ")
+    # A misspelt key explains the field that is missing for it, so it is said first.
+    errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    first = errors[0]
+    parts = [str(part) for part in first["loc"] if part != "[key]"]
+    if parts[:1] == ["sources"]:
+        # Behind a source's key pydantic puts its kind, which is no key of the config.
+        del parts[2:3]
+    place = ".".join(parts).replace("\n", " ")
+    message = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
         message = f"unknown key{_nearest(str(first['loc'][-1]), known)}"

@@ -19,6 +19,10 @@ def test_the_default_config_is_right():
     assert config.corruptions == CORRUPTION_NAMES
 
 
+def test_lists_from_the_command_line_are_numbers():
+    assert read_config({"severities": ["1", "5"]}, PROJECT).severities == (1, 5)
+
+
 def test_the_names_are_those_of_the_registry():
     assert set(CORRUPTION_NAMES) == set(CORRUPTIONS)
 
@@ -53,6 +57,13 @@ def test_models_of_ones_own_all_select_unless_said():
         ({"sources": {"d": {"kind": "folder", "path": "nowhere"}}}, "nowhere does not exist"),
         ({"sources": {"d": {"kind": "drwan", "samples": 3}}}, "'drwan'"),
         ({"sources": {}}, "config: sources:"),
+        ({"sources": {"d": {"kind": "drawn", "sample": 3}}}, "sources.d.sample: unknown key; did"),
+        ({"sources": {"d": {"samples": 3}}}, "sources.d: needs `kind`"),
+        ({"selectors": "llava"}, "selectors: write a list in [ ]"),
+        ({"models": {"m": "reference/llava"}}, "models.m: needs keys of its own"),
+        ({"models": {"m": {**LLAVA, "temperature": float("inf")}}}, "models.m.temperature"),
+        ({"embed": {"model": "reference/clop"}}, "embed.model: reference/clop is no folder"),
+        ({"embed": {"model": "ViT-B-32"}}, "name its weights in embed.pretrained"),
     ],
 )
 def test_bad_values_are_refused_by_name(values, says):

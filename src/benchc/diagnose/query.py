@@ -31,6 +31,8 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         return pl.DataFrame() if rows is None else pl.DataFrame(rows)
     except duckdb.Error as error:
         raise BadInput(f"SQL refused: {_one_line(error)}") from None
+    except pl.exceptions.DuplicateError:
+        raise BadInput("SQL refused: two columns have one name; rename one with AS") from None
     finally:
         connection.close()
 
@@ -54,10 +56,14 @@ def print_query(path: Path, sql: str, format: str = "table", out: Path | None = 
     frame = query(path, sql)
     if out is None:
         sys.stdout.write(_render(frame, format))
-    elif format == "parquet":
-        frame.write_parquet(out)
-    else:
-        out.write_text(_render(frame, format), encoding="utf-8")
+        return
+    try:
+        if format == "parquet":
+            frame.write_parquet(out)
+        else:
+            out.write_text(_render(frame, format), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"--out {out}: {error.strerror}") from None
 
 
 def _render(frame: pl.DataFrame, format: str) -> str:

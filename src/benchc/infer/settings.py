@@ -44,7 +44,10 @@ class Model(BaseModel):
         description="Last line of the prompt; empty for none.",
     )
     temperature: float = Field(
-        default=1.0, gt=0, description="Logits are divided by this before the softmax."
+        default=1.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="Logits are divided by this before the softmax.",
     )
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         default="float32", description="Precision of the weights."

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
+from transformers.utils.logging import disable_progress_bar
 
 from benchc.errors import BadInput
 from benchc.infer.option_tokens import Continuations, template_leads
@@ -30,6 +31,7 @@ class TransformersBackend:
         Raises:
             BadInput: the checkpoint is missing, has no chat template, or pads on the right.
         """
+        disable_progress_bar()
         self.settings = settings
         self.device = _device(settings.device)
         if self.device == "cpu":
