@@ -86,7 +86,7 @@ class Workflow:
             return []
         place = self.project / path
         files = [place] if place.is_file() else sorted(f for f in place.rglob("*") if f.is_file())
-        return [self._input(file) for file in files if not file.name.startswith(".")]
+        return self._inputs(files)
 
     def model_settings(self, key: str) -> str:
         """Return a model's settings as JSON, its path as the working directory sees it."""
@@ -187,11 +187,16 @@ class Workflow:
     def clip_files(self) -> list[str]:
         """The files of a CLIP folder; none for an architecture of open_clip."""
         folder = self.project / self.config.embed.model
-        return [self._input(f) for f in sorted(folder.iterdir())] if folder.is_dir() else []
+        return self._inputs(sorted(folder.iterdir())) if folder.is_dir() else []
 
-    def _input(self, path: Path) -> str:
-        """Return a path as an input of a rule, in which a brace would begin a wildcard."""
-        return self.located(path).replace("{", "{{").replace("}", "}}")
+    def _inputs(self, files: Iterable[Path]) -> list[str]:
+        """Return files as inputs of a rule.
+
+        Hidden files do not count. Nor do names with a brace, which Snakemake takes for wildcards
+        wherever they stand: such a file is read, but a change to it alone reruns nothing.
+        """
+        located = [self.located(file) for file in files if not file.name.startswith(".")]
+        return [path for path in located if "{" not in path and "}" not in path]
 
 
 def _options(**values: object) -> str:
