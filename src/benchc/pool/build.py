@@ -72,9 +72,16 @@ def build_source(
         tables.add(row, rgb)
     if tables.count < wanted and not isinstance(spec, DrawnSource) and spec.samples:
         raise _too_few(key, wanted, tables.count)
+    pool = tables.frames(source.rejected)
     if not tables.count:
-        raise BadInput(f"source {key}: none of its {len(source)} rows can be used")
-    return tables.frames(source.rejected)
+        reasons = [
+            f"{row['source_ref']}: {row['reason']}: {row['detail']}"
+            for row in pool.rejected.head(3).iter_rows(named=True)
+        ]
+        raise BadInput(
+            f"source {key}: none of its {len(source)} rows can be used ({'; '.join(reasons)})"
+        )
+    return pool
 
 
 def merge(pools: Sequence[Pool]) -> Pool:
