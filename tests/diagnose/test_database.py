@@ -331,3 +331,11 @@ def test_printed_forms(synthetic_database, tmp_path, capsys):
         print_query(synthetic_database, sql, "xml")
     with pytest.raises(BadInput, match="--out"):
         print_query(synthetic_database, sql, "parquet")
+
+
+@pytest.mark.parametrize(
+    "statement", ["COPY (SELECT 1) TO 'out.csv'", "FROM read_csv('in.csv')", "DROP TABLE samples"]
+)
+def test_a_query_can_only_read_the_database(synthetic_database, statement):
+    with pytest.raises(BadInput, match="SQL refused"):
+        query(synthetic_database, statement)

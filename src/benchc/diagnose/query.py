@@ -23,7 +23,9 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
     if not Path(path).is_file():
         raise BadInput(f"{path}: no such database; run `snakemake --cores all` to build it")
     try:
-        connection = duckdb.connect(str(path), read_only=True)
+        connection = duckdb.connect(
+            str(path), read_only=True, config={"enable_external_access": "false"}
+        )
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
     try:
