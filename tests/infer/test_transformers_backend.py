@@ -83,7 +83,11 @@ def test_logits_are_those_of_the_next_token(backend):
     )
 
 
-def test_text_scoring_sums_the_log_probabilities_of_the_option(backend):
+def test_text_scoring_sums_the_log_probabilities_of_the_option(backend, checkpoint):
+    if backend.model.config.model_type == "paligemma":
+        with pytest.raises(BadInput, match="both directions"):
+            TransformersBackend(Model(path=str(checkpoint), scoring="text"))
+        return
     settings = backend.settings.model_copy(update={"scoring": "text"})
     backend.settings, before = settings, backend.settings
     backend._rendered.clear()
@@ -100,8 +104,6 @@ def test_text_scoring_sums_the_log_probabilities_of_the_option(backend):
             )  # fmt: skip
             inputs.pop("labels", None)
             count = len(tokenizer(option, add_special_tokens=False)["input_ids"])
-            if backend.model.config.model_type == "paligemma":
-                pytest.skip("PaliGemma's prompt attends both ways; its options cannot stand in it")
             with torch.inference_mode():
                 steps = backend.model(**inputs).logits[0].double().log_softmax(-1)
             ids = inputs["input_ids"][0]

@@ -21,6 +21,8 @@ from benchc.infer.settings import Model
 
 Prompt = dict[str, Any]
 
+_SEES_BOTH_WAYS = frozenset({"paligemma"})
+
 
 class TransformersBackend:
     """One model in memory, asked batch by batch."""
@@ -29,7 +31,8 @@ class TransformersBackend:
         """Load weights and processor.
 
         Raises:
-            BadInput: the checkpoint is missing, has no chat template, or pads on the right.
+            BadInput: the checkpoint is missing or has no chat template, or cannot be scored as
+                the settings say.
         """
         disable_progress_bar()
         self.settings = settings
@@ -38,6 +41,11 @@ class TransformersBackend:
             torch.set_num_threads(threads)
         self.processor = _load_processor(settings)
         self.model = _load_model(settings).to(self.device).eval()
+        if settings.scoring == "text" and self.model.config.model_type in _SEES_BOTH_WAYS:
+            raise BadInput(
+                f"model {settings.weights}: {self.model.config.model_type} reads its prompt in "
+                "both directions, so an option would see itself; use `scoring: letter`"
+            )
         self.continuations = Continuations(self.processor.tokenizer, template_leads(self.processor))
         self.context = _context_length(self.model.config)
         self.reserved = _reserved_tokens(self.processor)
