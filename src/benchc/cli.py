@@ -95,6 +95,20 @@ def sql(
     print_query(database, statement, format, out)
 
 
+@app.command(name="hash")
+def hash_(
+    folder: Path = typer.Argument(Path("results"), help="The folder of a run."),
+) -> None:
+    """Print a hash of what each table holds, however it is stored: equal runs, equal lines.
+
+    Example: diff <(benchc hash results) <(benchc hash ../elsewhere/results)
+    """
+    from benchc.contents import content_hashes
+
+    for name, content in content_hashes(folder):
+        typer.echo(f"{content}  {name}")
+
+
 def main() -> None:
     """Run `benchc`; refused input is one line on standard error and exit status 1."""
     try:
