@@ -20,7 +20,8 @@ rule infer_pool:
         mem_mb=3000,
         runtime=600,
     params:
-        settings=lambda wildcards: RUN.model_settings(wildcards.model),
+        # Asks for `threads` so that it triggers no rerun: `fingerprint` says what counts.
+        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
@@ -42,7 +43,7 @@ use rule infer_pool as infer_chosen with:
     wildcard_constraints:
         model=RUN.one_of(RUN.followers),
     params:
-        settings=lambda wildcards: RUN.model_settings(wildcards.model),
+        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
