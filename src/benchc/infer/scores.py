@@ -39,6 +39,17 @@ class Backend(Protocol):
         """Return one score a question; a question that cannot be asked gets a status."""
         ...
 
+    def ran_on(self) -> dict[str, object]:
+        """Return what the last `score` ran on: device, dtype, batch size or the like, as JSON.
+
+        It is kept with each chunk of predictions; a model whose chunks differ in it is flagged.
+        """
+        ...
+
+    def facts(self) -> dict[str, object]:
+        """Return what else could change a prediction, for the run record, as JSON."""
+        ...
+
 
 def prediction_columns(score: Score, temperature: float) -> dict[str, object]:
     """Return the columns of `predictions` that follow from a score.
