@@ -24,7 +24,7 @@ class Kind:
     """One kind of backend.
 
     Attributes:
-        module: Has `load(settings, threads) -> Backend`.
+        module: Has `load(settings, threads, shard) -> Backend`.
         libraries: Packages whose versions can change a prediction.
     """
 
@@ -40,18 +40,19 @@ KINDS = {
 }
 
 
-def load(settings: Model, threads: int) -> Backend:
+def load(settings: Model, threads: int = 1, shard: int = 0) -> Backend:
     """Return the model, ready to be asked.
 
     Args:
         settings: Which model, and how it is asked.
         threads: CPU threads of its forward pass.
+        shard: 0-based; of several jobs on one machine each takes a GPU of its own by it.
 
     Raises:
         BadInput: it is not there, or cannot be asked as the settings say.
     """
     module = importlib.import_module(KINDS[settings.backend].module)
-    backend: Backend = module.load(settings, threads)
+    backend: Backend = module.load(settings, threads, shard)
     return backend
 
 

@@ -24,7 +24,7 @@ Prompt = dict[str, Any]
 _SEES_BOTH_WAYS = frozenset({"paligemma"})
 
 
-def load(settings: Model, threads: int) -> "TransformersBackend":
+def load(settings: Model, threads: int, shard: int) -> "TransformersBackend":
     """Return the model with its processor; see `TransformersBackend`."""
     return TransformersBackend(settings, threads)
 
