@@ -190,6 +190,13 @@ def _check_paths(config: Config, project: Path) -> None:
                 f"config: models.{key}.path: {model.path} holds no checkpoint (no config.json); "
                 f"relative paths count from {project}"
             )
+        for name in model.places:
+            path = getattr(model, name)
+            if path is not None and not (project / path).exists():
+                raise BadInput(
+                    f"config: models.{key}.{name}: {path} does not exist; "
+                    f"relative paths count from {project}"
+                )
     for key, source in config.sources.items():
         path = getattr(source, "path", None)
         if path is not None and not (project / path).exists():

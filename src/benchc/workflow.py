@@ -14,12 +14,16 @@ from typing import Any
 
 from benchc import fingerprint
 from benchc.config import Config, read_config
+from benchc.infer.backends import KINDS
 
 #: The code behind each stage's results; what only shows or moves them is left out.
 _CODE = {
     "pool": ("benchc.pool.build", "benchc.pool.command"),
     "embed": ("benchc.embed.clip:embed_samples", "benchc.embed.command:samples"),
-    "infer": ("benchc.infer.command:predict", "benchc.infer.transformers_backend"),
+    "infer": (
+        "benchc.infer.command:predict",
+        *(kind.module for kind in KINDS.values()),
+    ),
     "select": ("benchc.select.command:build",),
     "diagnose": ("benchc.diagnose.command:model", "benchc.diagnose.command:build"),
     "report": ("benchc.report.command:build",),
@@ -92,18 +96,16 @@ class Workflow:
         """Return a model's settings as JSON, its path as the working directory sees it."""
         model = self.config.models[key]
         values = model.model_dump(mode="json")
-        if model.path is not None:
-            values["path"] = self.located(model.path)
+        for name in model.places:
+            if values[name] is not None:
+                values[name] = self.located(values[name])
         return json.dumps(values, sort_keys=True)
 
     def model_fingerprint(self, key: str) -> str:
         """Return what makes a model's predictions its own: result settings and weights."""
         model = self.config.models[key]
         values = model.result_settings()
-        if model.path is not None:
-            values["weights"] = fingerprint.of_files(
-                model.checkpoint_files(self.project / model.path)
-            )
+        values["weights"] = fingerprint.of_files(model.checkpoint_files(self.project))
         return json.dumps(values, sort_keys=True)
 
     def models_facts(self) -> str:

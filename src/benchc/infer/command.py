@@ -4,14 +4,13 @@ Heavy libraries are loaded when they run, not when they are listed.
 """
 
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from benchc import fingerprint, inline
+from benchc import inline
 from benchc.errors import BadInput
 from benchc.infer.settings import Model
 from benchc.tables import (
@@ -24,8 +23,6 @@ from benchc.tables import (
 )
 
 app = typer.Typer(no_args_is_help=True, help="Ask a model, and keep its option probabilities.")
-
-_LIBRARIES = ("torch", "torchvision", "transformers", "tokenizers", "pillow", "numpy")
 
 
 @app.callback()
@@ -54,8 +51,7 @@ def predict(
     where it was; `run.json` beside OUT says what the predictions were made with.
     """
     from benchc.corrupt.selftest import selftest
-    from benchc.infer import run
-    from benchc.infer.transformers_backend import TransformersBackend
+    from benchc.infer import backends, run
 
     model = _settings(settings)
     asked = SAMPLES.read(samples)
@@ -68,7 +64,7 @@ def predict(
         for path in corrupted
     )
     hashes = run.expected_hashes(recipes)
-    backend = TransformersBackend(model, threads)
+    backend = backends.load(model, threads)
     frame = run.predict(
         key,
         model,
@@ -77,7 +73,7 @@ def predict(
         pictures,
         run.Rendering(seed, reference_side, hashes, run.stored_tables(corrupted)),
         run.conditions(recipes),
-        _model_key(model, threads),
+        backends.model_key(model, threads),
         out.parent / "chunks",
     )
     differing = selftest()
@@ -87,7 +83,12 @@ def predict(
             "package's own hashes say; its results are not comparable to the byte",
             err=True,
         )
-    facts = {**backend.facts(), "corruptions_that_differ": differing}
+    facts = {
+        "libraries": backends.libraries(model),
+        "ran_on": backend.ran_on(),
+        "corruptions_that_differ": differing,
+        **backend.facts(),
+    }
     _write_record(key, model, facts, out.parent / "run.json")
     PREDICTIONS.write(frame, out)
     _say_outcome(key, frame)
@@ -102,26 +103,10 @@ def _settings(text: str) -> Model:
         raise BadInput(f"--settings: {place}: {first['msg']}") from None
 
 
-def _model_key(model: Model, threads: int) -> str:
-    """Return what could change a prediction besides the question and the picture."""
-    parts: dict[str, object] = {
-        "settings": model.result_settings(),
-        "code": fingerprint.of_code(
-            "benchc.infer.transformers_backend", "benchc.infer.scores", "benchc.infer.prompt"
-        ),
-        "libraries": {name: version(name) for name in _LIBRARIES},
-        "threads": threads,
-    }
-    if model.path is not None:
-        parts["checkpoint"] = fingerprint.of_files(model.checkpoint_files(Path(model.path)))
-    return json.dumps(parts, sort_keys=True)
-
-
 def _write_record(key: str, model: Model, facts: dict[str, object], path: Path) -> None:
     record = {
         "model": key,
         "settings": model.model_dump(),
-        "libraries": {name: version(name) for name in _LIBRARIES},
         **facts,
     }
     with renamed_into_place(path) as temporary:

@@ -32,11 +32,48 @@ class Score:
     status: str = "ok"
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """One question as the model saw it, for a person to look at.
+
+    Attributes:
+        prompt: The words behind the picture, as they are sent.
+        prompt_tokens: How many tokens they are with the picture; None where it is not known.
+        option_tokens: What is scored for each option: the tokens as text, ids behind them if known.
+        next_tokens: The likeliest tokens behind the prompt with their probabilities, likeliest
+            first, at most ten.
+    """
+
+    prompt: str
+    prompt_tokens: int | None
+    option_tokens: tuple[str, ...]
+    next_tokens: tuple[tuple[str, float], ...]
+
+
 class Backend(Protocol):
     """Anything that turns questions into scores, one for one and in order."""
 
     def score(self, questions: Sequence[Question]) -> list[Score]:
         """Return one score a question; a question that cannot be asked gets a status."""
+        ...
+
+    def ran_on(self) -> dict[str, object]:
+        """Return what the last `score` ran on: device, dtype, batch size or the like, as JSON.
+
+        It is kept with each chunk of predictions; a model whose chunks differ in it is flagged.
+        """
+        ...
+
+    def explain(self, question: Question) -> Explanation:
+        """Return how one question is asked and what the model would say next, for `benchc check`.
+
+        Raises:
+            BadInput: the question cannot be asked.
+        """
+        ...
+
+    def facts(self) -> dict[str, object]:
+        """Return what else could change a prediction, for the run record, as JSON."""
         ...
 
 

@@ -5,7 +5,7 @@ Never loads anything.
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -13,28 +13,17 @@ KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
 Key = Annotated[str, StringConstraints(pattern=rf"^{KEY_PATTERN}$", max_length=64)]
 
-#: Settings that make inference faster or place it elsewhere, and change no result.
-SPEED_SETTINGS = frozenset({"batch_size", "device"})
 
-
-class Model(BaseModel):
-    """One model under test: where its weights are and how its answers are read."""
+class Asked(BaseModel):
+    """How a model is asked and its answer read, whatever runs it."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
-    backend: Literal["transformers"] = Field(
-        default="transformers", description="What runs the model."
-    )
-    path: str | None = Field(
-        default=None,
-        description="Folder of a checkpoint, relative to the folder of the Snakefile.",
-    )
-    hub_id: str | None = Field(
-        default=None, description="Model on the Hugging Face hub, for instance org/name."
-    )
-    revision: str | None = Field(
-        default=None, description="The hub commit, 40 hexadecimal digits; a branch moves."
-    )
+    #: Settings that make inference faster or place it elsewhere, and change no result.
+    speed: ClassVar[frozenset[str]] = frozenset({"shards"})
+    #: Settings that are paths: what lies there counts by its content.
+    places: ClassVar[tuple[str, ...]] = ()
+
     scoring: Literal["letter", "text"] = Field(
         default="letter",
         description="Read the option's letter, or the log-likelihood of the option's text.",
@@ -49,6 +38,47 @@ class Model(BaseModel):
         allow_inf_nan=False,
         description="Logits are divided by this before the softmax.",
     )
+    shards: int = Field(
+        default=1, ge=1, description="Jobs that share the model's questions; one a GPU."
+    )
+
+    def result_settings(self) -> dict[str, object]:
+        """The settings that can change a prediction, for fingerprints."""
+        return self.model_dump(exclude={*self.speed, *self.places})
+
+    def checkpoint_files(self, project: Path) -> list[Path]:
+        """The files that decide predictions by their content, sorted; none for a hub or server."""
+        return []
+
+
+class TransformersModel(Asked):
+    """A checkpoint that the transformers library loads, from a folder or the hub."""
+
+    speed: ClassVar[frozenset[str]] = frozenset({"shards", "batch_size", "device"})
+    places: ClassVar[tuple[str, ...]] = ("path", "chat_template")
+
+    backend: Literal["transformers"] = Field(
+        default="transformers", description="What runs the model."
+    )
+    path: str | None = Field(
+        default=None,
+        description="Folder of a checkpoint, relative to the folder of the Snakefile.",
+    )
+    hub_id: str | None = Field(
+        default=None, description="Model on the Hugging Face hub, for instance org/name."
+    )
+    revision: str | None = Field(
+        default=None, description="The hub commit, 40 hexadecimal digits; a branch moves."
+    )
+    chat_template: str | None = Field(
+        default=None,
+        description="A Jinja file in place of the checkpoint's own chat template.",
+    )
+    prompt_style: Literal["chat", "plain"] = Field(
+        default="chat",
+        description="chat: through the chat template. plain: the picture, then the words and "
+        "nothing else, for a base model.",
+    )
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         default="float32", description="Precision of the weights."
     )
@@ -61,13 +91,17 @@ class Model(BaseModel):
     remote_code: bool = Field(
         default=False, description="Run code that the checkpoint brings. Read it first."
     )
-    batch_size: int = Field(default=64, ge=1, description="Prompts in one forward pass.")
+    batch_size: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        default="auto",
+        description="Prompts in one forward pass; auto is 64 on a CPU and the largest that fits "
+        "on a GPU.",
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where the model runs; auto takes a GPU if there is one."
     )
 
     @model_validator(mode="after")
-    def _one_place(self) -> "Model":
+    def _one_place(self) -> "TransformersModel":
         if (self.path is None) == (self.hub_id is None):
             raise ValueError("give either `path` (a folder) or `hub_id` with `revision`")
         if self.hub_id is not None:
@@ -77,6 +111,8 @@ class Model(BaseModel):
                 raise ValueError(
                     f"revision {self.revision!r} is not a commit: give its 40 hexadecimal digits"
                 )
+        if self.chat_template is not None and self.prompt_style == "plain":
+            raise ValueError("`prompt_style: plain` uses no chat template; leave one of them out")
         return self
 
     @property
@@ -84,11 +120,16 @@ class Model(BaseModel):
         """The folder or hub id that the loaders take."""
         return self.path or self.hub_id or ""
 
-    def result_settings(self) -> dict[str, object]:
-        """The settings that can change a prediction, for fingerprints."""
-        return self.model_dump(exclude=set(SPEED_SETTINGS))
-
-    def checkpoint_files(self, folder: Path) -> list[Path]:
-        """The files of a checkpoint folder that loading reads, sorted by name."""
+    def checkpoint_files(self, project: Path) -> list[Path]:
+        """The files of a checkpoint folder that loading reads, and the template given for it."""
         endings = {".json", ".safetensors", ".jinja", ".model", ".txt", ".bin"}
-        return sorted(f for f in folder.iterdir() if f.suffix in endings and f.is_file())
+        found = []
+        if self.path is not None:
+            folder = project / self.path
+            found += [f for f in folder.iterdir() if f.suffix in endings and f.is_file()]
+        if self.chat_template is not None:
+            found.append(project / self.chat_template)
+        return sorted(found)
+
+
+Model = TransformersModel

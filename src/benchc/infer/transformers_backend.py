@@ -24,6 +24,11 @@ Prompt = dict[str, Any]
 _SEES_BOTH_WAYS = frozenset({"paligemma"})
 
 
+def load(settings: Model, threads: int, shard: int) -> "TransformersBackend":
+    """Return the model with its processor; see `TransformersBackend`."""
+    return TransformersBackend(settings, threads)
+
+
 class TransformersBackend:
     """One model in memory, asked batch by batch."""
 
@@ -55,7 +60,7 @@ class TransformersBackend:
         """Return one score a question, in `batch_size` batches; see `Backend`."""
         scores: list[Score | None] = [self._refusal(question) for question in questions]
         askable = [i for i, score in enumerate(scores) if score is None]
-        size = self.settings.batch_size
+        size = 64 if self.settings.batch_size == "auto" else self.settings.batch_size
         for start in range(0, len(askable), size):
             batch = askable[start : start + size]
             answers = self._score_batch([questions[i] for i in batch])
@@ -157,6 +162,15 @@ class TransformersBackend:
         output = self.model(**on_device, logits_to_keep=keep, use_cache=False)
         return output.logits[:, -keep:].float().cpu().numpy()
 
+    def ran_on(self) -> dict[str, object]:
+        """Return what the last batches ran on."""
+        return {
+            "device": self.device,
+            "dtype": self.settings.dtype,
+            "batch_size": self.settings.batch_size,
+            "threads": torch.get_num_threads(),
+        }
+
     def facts(self) -> dict[str, object]:
         """Return what could change a prediction and is not in the config: for the run record."""
         return {
@@ -165,9 +179,6 @@ class TransformersBackend:
             "image_processor_class": type(self.processor.image_processor).__name__,
             "chat_template": self.processor.chat_template or self.processor.tokenizer.chat_template,
             "parameters": sum(p.numel() for p in self.model.parameters()),
-            "device": self.device,
-            "threads": torch.get_num_threads(),
-            "batch_size": self.settings.batch_size,
         }
 
 
