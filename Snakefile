@@ -13,12 +13,15 @@ min_version("9.27")
 
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:
-    RUN = Workflow(config, project=workflow.basedir)
+    RUN = Workflow(
+        config, project=workflow.basedir, files=workflow.overwrite_configfiles
+    )
 except BadInput as error:
     raise WorkflowError(str(error)) from None
 
 
 include: "rules/reference.smk"
+include: "rules/fetch.smk"
 include: "rules/pool.smk"
 include: "rules/corrupt.smk"
 include: "rules/embed.smk"

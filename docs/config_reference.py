@@ -31,6 +31,8 @@ def default(field: Any) -> str:
     if field.default is PydanticUndefined:
         return "required"
     value = field.default
+    if isinstance(value, Path):
+        return ""
     if isinstance(value, BaseModel):
         return "see below"
     if isinstance(value, tuple) and len(value) > 6:

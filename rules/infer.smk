@@ -6,6 +6,7 @@ rule infer_pool:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
     output:
         predictions="results/infer/{model}/predictions.parquet",
         record="results/infer/{model}/run.json",
@@ -23,6 +24,7 @@ rule infer_pool:
         # Asks for `threads` so that it triggers no rerun: `fingerprint` says what counts.
         settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),
@@ -30,7 +32,7 @@ rule infer_pool:
         code=RUN.code("infer"),
     shell:
         "benchc --log {log} infer predict {wildcards.model} --settings {params.settings:q}"
-        " --samples {input.samples} --images {input.images} {params.corrupted}"
+        " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
         " {params.options} --out {output.predictions}"
 
 
@@ -39,12 +41,14 @@ use rule infer_pool as infer_chosen with:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection="results/select/selection.parquet",
     wildcard_constraints:
         model=RUN.one_of(RUN.followers),
     params:
         settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchc import inline
 from benchc.errors import BadInput
+from benchc.fetch.stage import place, read_record
 from benchc.infer.settings import Model
 from benchc.tables import (
     CORRUPTED,
@@ -40,6 +41,9 @@ def predict(
     selection: Path | None = typer.Option(
         None, help="selection.parquet: ask kept and control samples only."
     ),
+    fetched: Path | None = typer.Option(
+        None, help="Folder that `benchc fetch files` filled with the model."
+    ),
     out: Path = typer.Option(help="File to write, predictions.parquet."),
     seed: int = typer.Option(1, help="The seed the pictures were corrupted with."),
     reference_side: int | None = typer.Option(None, help="As given to `benchc corrupt render`."),
@@ -53,7 +57,10 @@ def predict(
     from benchc.corrupt.selftest import selftest
     from benchc.infer import backends, run
 
-    model = _settings(settings)
+    model = loaded = _settings(settings)
+    if fetched is not None:
+        model = model.at_commit(read_record(fetched).get("commit"))
+        loaded = model.lying_in(place(fetched, Path(model.path or ".")))
     asked = SAMPLES.read(samples)
     if selection is not None:
         wanted = SELECTION.read(selection).filter(pl.col("kept") | pl.col("control"))
@@ -64,7 +71,7 @@ def predict(
         for path in corrupted
     )
     hashes = run.expected_hashes(recipes)
-    backend = backends.load(model, threads)
+    backend = backends.load(loaded, threads)
     frame = run.predict(
         key,
         model,
