@@ -1,24 +1,49 @@
-"""Tiny checkpoints of the reference architectures, random weights, made once a session."""
+"""Tiny checkpoints of every family, random weights, made once a session."""
+
+from importlib.util import find_spec
 
 import pytest
-import torch
+from families import FAMILIES, save
 
-from benchc.infer.settings import Model
+from benchc.infer.settings import TransformersModel
 from benchc.infer.transformers_backend import TransformersBackend
-from benchc.reference.models import build
-from benchc.reference.store import save_model
-
-ARCHITECTURES = ("llava", "qwen2vl", "paligemma", "idefics3")
 
 
-@pytest.fixture(scope="session", params=ARCHITECTURES)
-def checkpoint(request, tmp_path_factory):
-    torch.manual_seed(0)
-    folder = tmp_path_factory.mktemp(request.param)
-    save_model(build(request.param), folder, [{"step": 0}], "random weights")
+@pytest.fixture(scope="session")
+def checkpoint_of(tmp_path_factory):
+    """Returns a function from a family to the folder of its checkpoint."""
+    made = {}
+
+    def folder(family):
+        if family == "smolvlm" and not find_spec("num2words"):
+            pytest.skip("SmolVLM's processor needs the package num2words")
+        if family not in made:
+            made[family] = save(family, tmp_path_factory.mktemp(family))
+        return made[family]
+
     return folder
 
 
 @pytest.fixture(scope="session")
-def backend(checkpoint):
-    return TransformersBackend(Model(path=str(checkpoint), instruction="", batch_size=8))
+def backend_of(checkpoint_of):
+    """Returns a function from a family and settings to its loaded model."""
+    made = {}
+
+    def backend(family, **settings):
+        key = (family, *sorted(settings.items()))
+        if key not in made:
+            made[key] = load(checkpoint_of(family), family, **settings)
+        return made[key]
+
+    return backend
+
+
+def load(folder, family, **settings):
+    given = {"path": str(folder), "batch_size": 8, **FAMILIES[family][1], **settings}
+    return TransformersBackend(TransformersModel(**given))
+
+
+@pytest.fixture
+def backend(backend_of):
+    """A model that is asked letters; no test changes it."""
+    return backend_of("qwen2_vl")

@@ -14,7 +14,11 @@ _TAIL = 96
 
 
 class Continuations:
-    """Token ids that continue a prompt, for one tokenizer; remembers what it has found."""
+    """Token ids that continue a prompt, for one tokenizer.
+
+    Attributes:
+        known: What it has found: (end of the prompt, its last token, text) to token ids.
+    """
 
     def __init__(self, tokenizer: Any, leads: Sequence[str] = ("", " ")):
         """Take a tokenizer and what may stand between prompt and reply.
@@ -25,7 +29,7 @@ class Continuations:
         """
         self.tokenizer = tokenizer
         self.leads = leads
-        self._known: dict[tuple[str, int, str], list[int]] = {}
+        self.known: dict[tuple[str, int, str], list[int]] = {}
 
     def ids(self, prompt: str, last_id: int, text: str) -> list[int]:
         """Return the ids that `text` adds when it is written right behind the prompt.
@@ -37,27 +41,29 @@ class Continuations:
 
         Raises:
             BadInput: the tokenizer merges the text into the prompt's last token, so that no
-                position holds the model's choice.
+                position holds the model's choice, or does not know a character of it.
         """
         key = (prompt[-_TAIL:], last_id, text)
-        if key not in self._known:
-            self._known[key] = self._find(*key)
-        return self._known[key]
+        if key not in self.known:
+            found = self._find(*key)
+            if self.tokenizer.unk_token_id in found:
+                raise BadInput(f"the tokenizer does not know every character of {text!r}")
+            self.known[key] = found
+        return self.known[key]
 
     def letters(self, prompt: str, last_id: int, labels: Sequence[str]) -> list[int]:
         """Return one token id a label.
 
         Raises:
-            BadInput: a label is not exactly one token behind this prompt, is unknown to the
-                tokenizer, or two labels share a token.
+            BadInput: a label is not exactly one known token behind this prompt, or two labels
+                share a token.
         """
         found = {label: self.ids(prompt, last_id, label) for label in labels}
-        unknown = self.tokenizer.unk_token_id
         for label, ids in found.items():
-            if len(ids) != 1 or ids[0] == unknown:
+            if len(ids) != 1:
                 pieces = self.tokenizer.convert_ids_to_tokens(ids)
                 raise BadInput(
-                    f"option label {label!r} is {pieces} behind this prompt, not one known token; "
+                    f"option label {label!r} is {pieces} behind this prompt, not one token; "
                     "score this model with `scoring: text`"
                 )
         ids = [ids[0] for ids in found.values()]
@@ -84,23 +90,3 @@ class Continuations:
 
     def _encode(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
-
-
-def template_leads(processor: Any) -> tuple[str, ...]:
-    """Return the white space a chat template writes between its header and the reply.
-
-    A template that does not show it (its reply does not follow its own generation prompt) leaves
-    both open: none, then a space.
-    """
-    asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "?"}]}
-    reply = {"role": "assistant", "content": [{"type": "text", "text": "A"}]}
-    prompt = processor.apply_chat_template([asked], add_generation_prompt=True, tokenize=False)
-    try:
-        whole = processor.apply_chat_template([asked, reply], tokenize=False)
-    except Exception:
-        # Templates raise errors of their own kinds for roles they do not know.
-        return ("", " ")
-    rest = whole[len(prompt) :]
-    if not whole.startswith(prompt) or not rest.lstrip().startswith("A"):
-        return ("", " ")
-    return (rest[: len(rest) - len(rest.lstrip())],)

@@ -106,6 +106,11 @@ class TransformersModel(Origin, Asked):
     image_backend: Literal["torchvision", "pil"] = Field(
         default="torchvision", description="What resizes pictures; it changes the last digits."
     )
+    processor: dict[str, bool | int | float | str | dict[str, int]] = Field(
+        default={},
+        description="Settings of the model's image processor in place of its own, for instance "
+        "{size: {shortest_edge: 3136, longest_edge: 1003520}}, the pixel limits of Qwen's.",
+    )
     remote_code: bool = Field(
         default=False, description="Run code that the checkpoint brings. Read it first."
     )

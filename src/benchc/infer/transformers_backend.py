@@ -1,39 +1,35 @@
 """Any checkpoint that `AutoModelForImageTextToText` and `AutoProcessor` load, from a folder or hub.
 
-Never touches the network, truncates a prompt, or changes a precision by itself.
+Never truncates a prompt, and never reads a number from a prompt that it could not make in full.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
-import numpy as np
 import torch
-from PIL import Image
-from transformers import AutoModelForImageTextToText, AutoProcessor
 from transformers.utils.logging import disable_progress_bar
 
 from benchc.errors import BadInput
-from benchc.infer.option_tokens import Continuations, template_leads
-from benchc.infer.prompt import letter_prompt, option_labels, text_prompt
-from benchc.infer.scores import Question, Score
-from benchc.infer.settings import Model
+from benchc.infer import checkpoint
+from benchc.infer.encoding import Batch, Encoder, Item, Prompt, extended
+from benchc.infer.scores import Explanation, Question, Score
+from benchc.infer.settings import TransformersModel
 
-Prompt = dict[str, Any]
+_CPU_BATCH = 64
+_LARGEST_BATCH = 256
+_TOP = 10
 
-_SEES_BOTH_WAYS = frozenset({"paligemma"})
 
-
-def load(settings: Model, threads: int, shard: int) -> "TransformersBackend":
+def load(settings: TransformersModel, threads: int, shard: int) -> "TransformersBackend":
     """Return the model with its processor; see `TransformersBackend`."""
-    return TransformersBackend(settings, threads)
+    return TransformersBackend(settings, threads, shard)
 
 
 class TransformersBackend:
-    """One model in memory, asked batch by batch."""
+    """One model in memory, asked batch by batch, the next batch prepared during this one."""
 
-    def __init__(self, settings: Model, threads: int = 1):
-        """Load weights and processor.
+    def __init__(self, settings: TransformersModel, threads: int = 1, shard: int = 0):
+        """Load weights and processor, and ask once on trial.
 
         Raises:
             BadInput: the checkpoint is missing or has no chat template, or cannot be scored as
@@ -41,117 +37,161 @@ class TransformersBackend:
         """
         disable_progress_bar()
         self.settings = settings
-        self.device = _device(settings.device)
+        self.device = checkpoint.device(settings.device, shard)
         if self.device == "cpu":
             torch.set_num_threads(threads)
-        self.processor = _load_processor(settings)
-        self.model = _load_model(settings).to(self.device).eval()
-        if settings.scoring == "text" and self.model.config.model_type in _SEES_BOTH_WAYS:
-            raise BadInput(
-                f"model {settings.weights}: {self.model.config.model_type} reads its prompt in "
-                "both directions, so an option would see itself; use `scoring: letter`"
-            )
-        self.continuations = Continuations(self.processor.tokenizer, template_leads(self.processor))
-        self.context = _context_length(self.model.config)
-        self.reserved = _reserved_tokens(self.processor)
-        self._rendered: dict[tuple[str, tuple[str, ...]], str] = {}
+        self.encoder = Encoder(settings)
+        self.batch_size = None if settings.batch_size == "auto" else settings.batch_size
+        # One thread: a tokenizer cannot be used by two at a time.
+        self._preparing = ThreadPoolExecutor(1)
+        self.model = checkpoint.load_model(settings).to(self.device)
+        self._accepted = checkpoint.accepted(self.model)
+        self.encoder.context = checkpoint.context_length(self.model.config)
+        if settings.scoring == "text":
+            self._refuse_a_prompt_that_sees_ahead()
 
     def score(self, questions: Sequence[Question]) -> list[Score]:
-        """Return one score a question, in `batch_size` batches; see `Backend`."""
-        scores: list[Score | None] = [self._refusal(question) for question in questions]
-        askable = [i for i, score in enumerate(scores) if score is None]
-        size = 64 if self.settings.batch_size == "auto" else self.settings.batch_size
-        for start in range(0, len(askable), size):
-            batch = askable[start : start + size]
-            answers = self._score_batch([questions[i] for i in batch])
-            for i, answer in zip(batch, answers, strict=True):
-                scores[i] = answer
-        return [score for score in scores if score is not None]
+        """Return one score a question; see `Backend`."""
+        items = self.encoder.items(questions)
+        if self.batch_size is None:
+            self.batch_size = self._find_batch_size(items)
+        scores = {
+            (item.place, item.option): score
+            for batch in self._prepared(items)
+            for item, score in self._run(batch)
+        }
+        return [
+            self._assembled(place, question, scores) for place, question in enumerate(questions)
+        ]
 
-    def rendered(self, question: Question) -> str:
-        """Return the prompt as the model's own chat template writes it."""
-        key = (question.question, question.options)
-        if key not in self._rendered:
-            instruction = self.settings.instruction
-            if self.settings.scoring == "letter":
-                text = letter_prompt(question.question, question.options, instruction)
-            else:
-                text = text_prompt(question.question, instruction)
-            content = [{"type": "image"}, {"type": "text", "text": text}]
-            self._rendered[key] = self.processor.apply_chat_template(
-                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
-            )
-        return self._rendered[key]
-
-    def _refusal(self, question: Question) -> Score | None:
-        words = "\n".join([question.question, *question.options])
-        if any(token in words for token in self.reserved):
-            return Score(None, None, "reserved_token")
-        return None
-
-    def _score_batch(self, questions: Sequence[Question]) -> list[Score]:
-        try:
-            inputs = self._encode(questions)
-        except ValueError:
-            if len(questions) == 1:
-                return [Score(None, None, "processor_error")]
-            return [self._score_batch([question])[0] for question in questions]
-        if self.context is not None and inputs["input_ids"].shape[1] > self.context:
-            if len(questions) == 1:
-                return [Score(None, None, "too_long")]
-            return [self._score_batch([question])[0] for question in questions]
-        if self.settings.scoring == "letter":
-            return self._read_letters(questions, inputs)
-        return [self._read_texts(question) for question in questions]
-
-    def _encode(self, questions: Sequence[Question]) -> Prompt:
-        texts = [self.rendered(question) for question in questions]
-        bos = self.processor.tokenizer.bos_token
-        inputs = self.processor(
-            text=texts,
-            images=[[Image.fromarray(question.image)] for question in questions],
-            padding=True,
-            return_tensors="pt",
-            add_special_tokens=not (bos and texts[0].startswith(bos)),
+    def explain(self, question: Question) -> Explanation:
+        """Return how a question is asked and what would come next; see `Backend`."""
+        if self.encoder.holds_reserved(question):
+            raise BadInput(f"question {question.question!r} holds a token of the model's own")
+        inputs = self.encoder.encode([Item(0, question)])
+        last_id = int(inputs["input_ids"][0, -1])
+        p = self._logits(inputs, keep=1)[0, -1].double().softmax(-1)
+        top = p.topk(_TOP)
+        tokenizer = self.encoder.processor.tokenizer
+        return Explanation(
+            self.encoder.rendered(question),
+            int(inputs["attention_mask"].sum()),
+            tuple(
+                f"{tokenizer.convert_ids_to_tokens(ids)} {ids}"
+                for ids in self.encoder.option_tokens(question, last_id)
+            ),
+            tuple(
+                (tokenizer.decode([token]), value)
+                for token, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+            ),
         )
-        if not bool(inputs["attention_mask"][:, -1].all()):
-            raise BadInput(
-                f"model {self.settings.weights}: its processor pads on the right although asked to "
-                "pad on the left; its answers cannot be read in batches"
-            )
-        inputs.pop("labels", None)
-        return dict(inputs)
 
-    def _read_letters(self, questions: Sequence[Question], inputs: Prompt) -> list[Score]:
-        logits = self._logits(inputs, keep=1)[:, -1].astype(np.float64)
-        masses = _log_sum_exp(logits)
+    def ran_on(self) -> dict[str, object]:
+        """Return the device, precision and smallest batch of the last `score`."""
+        return {
+            "device": self._device_name(),
+            "dtype": self.settings.dtype,
+            "attention": self.settings.attention,
+            "batch_size": self.batch_size,
+            "threads": torch.get_num_threads(),
+        }
+
+    def _device_name(self) -> str:
+        return "cpu" if self.device == "cpu" else torch.cuda.get_device_name(self.device)
+
+    def facts(self) -> dict[str, object]:
+        """Return what could change a prediction and is not in the config: for the run record."""
+        tokenizer = self.encoder.processor.tokenizer
+        letters = {
+            text: {"id": ids[0], "token": tokenizer.convert_ids_to_tokens(ids)[0]}
+            for (_, _, text), ids in sorted(self.encoder.continuations.known.items())
+            if self.settings.scoring == "letter"
+        }
+        return {
+            "model_class": type(self.model).__name__,
+            "processor_class": type(self.encoder.processor).__name__,
+            "image_processor_class": type(self.encoder.processor.image_processor).__name__,
+            "image_processor": self.encoder.processor.image_processor.to_dict(),
+            "chat_template": self.encoder.processor.chat_template,
+            "option_tokens": letters,
+            "prompt_tokens": [min(self.encoder.prompt_tokens), max(self.encoder.prompt_tokens)],
+            "processor_errors": dict(self.encoder.processor_errors),
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+        }
+
+    def _prepared(self, items: Sequence[Item]) -> Iterator[Batch]:
+        """Yield batches; each is prepared while the caller runs the one before it."""
+        start = 0
+        coming: Future[Batch] | None = None
+        while start < len(items):
+            size = self.batch_size or _CPU_BATCH
+            following = self._preparing.submit(self.encoder.prepare, items[start : start + size])
+            start += size
+            if coming is not None:
+                yield coming.result()
+            coming = following
+        if coming is not None:
+            yield coming.result()
+
+    def _assembled(
+        self, place: int, question: Question, found: Mapping[tuple[int, int | None], Score]
+    ) -> Score:
+        """Return a question's score from those of its items."""
+        if self.encoder.holds_reserved(question):
+            return Score(None, None, "reserved_token")
+        if self.settings.scoring == "letter":
+            return found[place, None]
+        parts = [found[place, option] for option in range(len(question.options))]
+        refused = next((part for part in parts if part.logits is None), None)
+        return refused or Score(tuple(p.logits[0] for p in parts if p.logits), None)
+
+    def _run(self, batch: Batch) -> list[tuple[Item, Score]]:
+        """Return the scores of a batch; one that does not fit into memory is run in halves."""
+        done = [(item, Score(None, None, status)) for item, status in batch.refused]
+        if not batch.items:
+            return done
+        try:
+            scores = self._read(batch)
+        except torch.OutOfMemoryError:
+            scores = None  # what the failed pass held is given back only outside of `except`
+        if scores is not None:
+            return [*done, *zip(batch.items, scores, strict=True)]
+        self._free()
+        if len(batch.items) == 1:
+            return [*done, (batch.items[0], Score(None, None, "out_of_memory"))]
+        half = (len(batch.items) + 1) // 2
+        self.batch_size = min(self.batch_size or half, half)
+        for piece in (batch.items[:half], batch.items[half:]):
+            done += self._run(self._preparing.submit(self.encoder.prepare, piece).result())
+        return done
+
+    def _read(self, batch: Batch) -> list[Score]:
+        if self.settings.scoring == "letter":
+            return self._read_letters(batch)
+        return self._read_texts(batch)
+
+    def _read_letters(self, batch: Batch) -> list[Score]:
+        logits = self._logits(batch.inputs, keep=1)[:, -1].double()
+        whole = logits.logsumexp(-1)
         scores = []
-        for row, question in enumerate(questions):
-            ids = self.continuations.letters(
-                self.rendered(question),
-                int(inputs["input_ids"][row, -1]),
-                option_labels(len(question.options)),
-            )
+        for row, ids in enumerate(batch.targets):
             chosen = logits[row, ids]
-            mass = float(np.exp(_log_sum_exp(chosen[None])[0] - masses[row]))
+            mass = float((chosen.logsumexp(-1) - whole[row]).exp())
             scores.append(Score(tuple(chosen.tolist()), mass))
         return scores
 
-    def _read_texts(self, question: Question) -> Score:
+    def _read_texts(self, batch: Batch) -> list[Score]:
         """Score each option by the summed log-probability of its tokens behind the prompt."""
-        inputs = self._encode([question] * len(question.options))
-        prompt, last_id = self.rendered(question), int(inputs["input_ids"][0, -1])
-        tokens = [self.continuations.ids(prompt, last_id, text) for text in question.options]
-        longest = max(map(len, tokens))
-        logits = self._logits(_extended(inputs, tokens, longest), keep=longest + 1)
-        sums = []
-        for row, ids in enumerate(tokens):
-            steps = logits[row, : len(ids)].astype(np.float64)
-            sums.append(float((steps[range(len(ids)), ids] - _log_sum_exp(steps)).sum()))
-        return Score(tuple(sums), None)
+        logits = self._logits(batch.inputs, keep=max(map(len, batch.targets)) + 1)
+        scores = []
+        for row, ids in enumerate(batch.targets):
+            steps = logits[row, : len(ids)].double()
+            taken = steps.gather(1, torch.tensor(ids, device=steps.device)[:, None])[:, 0]
+            scores.append(Score((float((taken - steps.logsumexp(-1)).sum()),), None))
+        return scores
 
     @torch.inference_mode()
-    def _logits(self, inputs: Prompt, keep: int) -> np.ndarray:
+    def _logits(self, inputs: Prompt, keep: int) -> torch.Tensor:
         """Return float32 logits of the last `keep` positions: batch x keep x vocabulary."""
         on_device = {
             name: value.to(self.device, dtype=self.model.dtype)
@@ -159,112 +199,48 @@ class TransformersBackend:
             else value.to(self.device)
             for name, value in inputs.items()
         }
-        output = self.model(**on_device, logits_to_keep=keep, use_cache=False)
-        return output.logits[:, -keep:].float().cpu().numpy()
+        asked = {"logits_to_keep": keep, "use_cache": False}
+        given = {name: value for name, value in asked.items() if name in self._accepted}
+        logits: torch.Tensor = self.model(**on_device, **given).logits
+        return logits[:, -keep:].float()
 
-    def ran_on(self) -> dict[str, object]:
-        """Return what the last batches ran on."""
-        return {
-            "device": self.device,
-            "dtype": self.settings.dtype,
-            "batch_size": self.settings.batch_size,
-            "threads": torch.get_num_threads(),
-        }
+    def _find_batch_size(self, items: Sequence[Item]) -> int:
+        """Return the largest power of two of the heaviest item that fits on the device."""
+        if self.device == "cpu" or not items:
+            return _CPU_BATCH
+        return self._largest_that_fits(items)
 
-    def facts(self) -> dict[str, object]:
-        """Return what could change a prediction and is not in the config: for the run record."""
-        return {
-            "model_class": type(self.model).__name__,
-            "processor_class": type(self.processor).__name__,
-            "image_processor_class": type(self.processor.image_processor).__name__,
-            "chat_template": self.processor.chat_template or self.processor.tokenizer.chat_template,
-            "parameters": sum(p.numel() for p in self.model.parameters()),
-        }
+    def _largest_that_fits(self, items: Sequence[Item]) -> int:
+        heaviest = max(items, key=lambda item: item.question.image.size)
+        longest = max(items, key=lambda item: len(self.encoder.rendered(item.question)))
+        trial = Item(0, Question(heaviest.question.image, longest.question.question,
+                                  longest.question.options), longest.option)  # fmt: skip
+        size = 1
+        while size < _LARGEST_BATCH and self._fits(self.encoder.prepare([trial] * (2 * size))):
+            size *= 2
+        return size
 
+    def _fits(self, batch: Batch) -> bool:
+        try:
+            self._read(batch)
+        except torch.OutOfMemoryError:
+            return False
+        finally:
+            self._free()
+        return True
 
-def _extended(inputs: Prompt, tokens: Sequence[Sequence[int]], longest: int) -> Prompt:
-    """Append each row's tokens; the padding behind a shorter one is masked, and causally unseen."""
-    added = torch.zeros(len(tokens), longest, dtype=torch.long)
-    seen = torch.zeros(len(tokens), longest, dtype=torch.long)
-    for row, ids in enumerate(tokens):
-        added[row, : len(ids)] = torch.tensor(ids)
-        seen[row, : len(ids)] = 1
-    behind = {
-        "input_ids": added,
-        "attention_mask": seen,
-        "token_type_ids": torch.ones_like(added),
-        "mm_token_type_ids": torch.zeros_like(added),
-    }
-    return {
-        name: torch.cat([value, behind[name]], dim=1) if name in behind else value
-        for name, value in inputs.items()
-    }
+    def _free(self) -> None:
+        if self.device != "cpu":
+            torch.cuda.empty_cache()
 
-
-def _log_sum_exp(values: np.ndarray) -> np.ndarray:
-    top = values.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        return top + np.log(np.exp(values - top[:, None]).sum(axis=1))
-
-
-def _device(wanted: str) -> str:
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if wanted == "cuda" and not torch.cuda.is_available():
-        raise BadInput("device: cuda is configured, but torch finds no GPU; use `device: auto`")
-    return wanted
-
-
-def _load_processor(settings: Model) -> Any:
-    processor = _from_pretrained(AutoProcessor, settings, backend=settings.image_backend)
-    if not (
-        getattr(processor, "chat_template", None)
-        or getattr(processor.tokenizer, "chat_template", None)
-    ):
-        raise BadInput(f"model {settings.weights}: its checkpoint has no chat template")
-    processor.tokenizer.padding_side = "left"
-    if processor.tokenizer.pad_token is None:
-        processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return processor
-
-
-def _load_model(settings: Model) -> Any:
-    return _from_pretrained(
-        AutoModelForImageTextToText,
-        settings,
-        dtype=getattr(torch, settings.dtype),
-        attn_implementation=settings.attention,
-    )
-
-
-def _from_pretrained(loader: Any, settings: Model, **arguments: Any) -> Any:
-    if settings.path is not None and not (Path(settings.path) / "config.json").is_file():
-        raise BadInput(f"model path {settings.path}: no config.json there, so no checkpoint")
-    try:
-        return loader.from_pretrained(
-            settings.weights,
-            revision=settings.revision,
-            local_files_only=True,
-            trust_remote_code=settings.remote_code,
-            **arguments,
-        )
-    except (OSError, ValueError, KeyError) as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), repr(error))
-        raise BadInput(
-            f"model {settings.weights} (revision {settings.revision or 'local'}) does not load: "
-            f"{reason}"
-        ) from error
-
-
-def _context_length(config: Any) -> int | None:
-    text = config.get_text_config()
-    return getattr(text, "max_position_embeddings", None)
-
-
-def _reserved_tokens(processor: Any) -> list[str]:
-    tokens = set(processor.tokenizer.all_special_tokens)
-    tokens |= {t.content for t in processor.tokenizer.added_tokens_decoder.values() if t.special}
-    image_token = getattr(processor, "image_token", None)
-    if isinstance(image_token, str):
-        tokens.add(image_token)
-    return sorted(token for token in tokens if token)
+    def _refuse_a_prompt_that_sees_ahead(self) -> None:
+        """Text behind a prompt must not change how the prompt is read, or an option sees itself."""
+        inputs = self.encoder.encode([self.encoder.trial_item()])
+        alone = self._logits(inputs, keep=1)[:, -1]
+        last_id = inputs["input_ids"][:, -1].tolist()
+        followed = self._logits(extended(inputs, [last_id * 4]), keep=5)[:, 0]
+        if not torch.allclose(alone, followed, rtol=0.02, atol=0.02):
+            raise BadInput(
+                f"model {self.settings.weights}: {self.model.config.model_type} reads its prompt "
+                "in both directions, so an option would see itself; use `scoring: letter`"
+            )
