@@ -53,7 +53,7 @@ def read_record(folder: Path) -> dict[str, Any]:
         return json.loads(_record_file(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise BadInput(
-            f"{folder}: nothing was fetched there to the end; run `snakemake --cores 1 fetch_all`"
+            f"{folder}: nothing was fetched there to the end; run `snakemake fetch_all --cores 1`"
         ) from None
 
 
