@@ -49,6 +49,7 @@ def page() -> str:
         "",
         "Made by `python docs/config_reference.py` from the types that check a config; a key that",
         "is not here is refused. Relative paths count from the folder of the Snakefile.",
+        "What `hub_id`, `url` and the keys beside them do: [Fetching](fetching.md).",
     ]
     for title, model, note in SECTIONS:
         lines += ["", f"## {title}", ""]

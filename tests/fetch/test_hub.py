@@ -110,6 +110,28 @@ def test_a_cut_file_is_continued(hub, tmp_path, naps):
     assert (tmp_path / "thing/model.safetensors").read_bytes() == FILES["model.safetensors"]
 
 
+@pytest.mark.parametrize("where", ["/revision/", "/tree/", "/resolve/"])
+def test_a_hub_in_trouble_is_asked_again(hub, tmp_path, naps, where):
+    times = iter(range(2))
+
+    def trouble(handler: Handler) -> bool:
+        wanted = where in handler.path and handler.command == "GET"
+        if wanted and next(times, None) is not None:
+            handler.say(503, Retry_After="7")
+            return True
+        return False
+
+    hub.before = [trouble]
+    fetch(model(revision="main"), tmp_path / "thing")
+    assert max(naps) >= 7
+
+
+def test_a_hub_in_trouble_for_good_is_given_up(hub, tmp_path, naps):
+    hub.before = [lambda handler: handler.say(502) or True]
+    assert "502" in refusal(model(revision="main"), tmp_path / "thing")
+    assert len(hub.server.seen) == 4
+
+
 def test_a_busy_hub_is_waited_for(hub, tmp_path, naps):
     times = iter([True])
 

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -22,7 +23,7 @@ TRIES = 5
 """Attempts in a row that bring nothing new."""
 _LONGEST_WAIT = 600
 _TIMEOUT = (10, 60)
-_BUSY = (408, 429, 500, 502, 503, 504)
+BUSY = (408, 429, 500, 502, 503, 504)
 # What a cut loses of the last piece is fetched again.
 _CHUNK = 1 << 16
 _WEB_PAGES = (b"<!doctype html", b"<html")
@@ -72,6 +73,24 @@ def checksum(path: Path, algorithm: str) -> str:
         return hashlib.file_digest(handle, lambda: _hash(algorithm)).hexdigest()
 
 
+def patience(**counts: Any) -> Retry:
+    """Return how often and how long a busy server is waited for: `TRIES` times, ever longer.
+
+    A server's own `Retry-After` is kept to, up to ten minutes.
+
+    Args:
+        counts: Other numbers of tries, as `urllib3.util.Retry` takes them.
+    """
+    return Retry(
+        **(counts or {"total": TRIES}),
+        status_forcelist=BUSY,
+        backoff_factor=1,
+        backoff_max=60,
+        retry_after_max=_LONGEST_WAIT,
+        raise_on_status=False,
+    )
+
+
 def need_space(folder: Path, size: int) -> None:
     """Make sure that `size` more bytes fit beside what is in `folder`.
 
@@ -99,10 +118,10 @@ def _fill(part: Path, url: str, name: str) -> None:
     """Append to `part` until the server has no more, over cuts; a cut that brings bytes is free."""
     session = requests.Session()
     # Connections are retried below, where it is known how much has come.
-    answers = Retry(connect=0, read=0, other=0, status=TRIES, **_PATIENCE)
+    answers = patience(connect=0, read=0, other=0, status=TRIES)
     session.mount("https://", HTTPAdapter(max_retries=answers))
     session.mount("http://", HTTPAdapter(max_retries=answers))
-    patience = Retry(total=TRIES, **_PATIENCE)
+    left = patience()
     furthest = _size(part)
     with session, tqdm(desc=name, unit="B", unit_scale=True, disable=None, leave=False) as bar:
         while True:
@@ -116,25 +135,15 @@ def _fill(part: Path, url: str, name: str) -> None:
             except (requests.ConnectionError, requests.Timeout, _CutError) as error:
                 if _size(part) > furthest:
                     furthest = _size(part)
-                    patience = Retry(total=TRIES, **_PATIENCE)
+                    left = patience()
                 try:
-                    patience = patience.increment(error=error)
+                    left = left.increment(error=error)
                 except MaxRetryError:
                     raise BadInput(
                         f"{shown(url)}: {_reason(error)}; given up after {TRIES + 1} tries"
                         f"{_through_proxy(url)}; {_size(part)} bytes are kept, run again to go on"
                     ) from None
-                patience.sleep()
-
-
-_PATIENCE: dict = {
-    "status_forcelist": _BUSY,
-    "backoff_factor": 1,
-    "backoff_max": 60,
-    "respect_retry_after_header": True,
-    "retry_after_max": _LONGEST_WAIT,
-    "raise_on_status": False,
-}
+                left.sleep()
 
 
 class _CutError(Exception):
@@ -182,7 +191,7 @@ def _refuse(answer: requests.Response, url: str) -> None:
     if status in said:
         raise BadInput(f"{place}: {said[status]}")
     if status >= 400:
-        tries = f", also after {TRIES} more tries" if status in _BUSY else ""
+        tries = f", also after {TRIES} more tries" if status in BUSY else ""
         raise BadInput(f"{place}: {status} {answer.reason}{tries}; run again later to go on")
     if answer.headers.get("Content-Type", "").startswith("text/html"):
         raise _web_page(url)

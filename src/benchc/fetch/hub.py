@@ -6,10 +6,10 @@ Never reads a token from anywhere but the environment, and never shows it.
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import httpx2
 from huggingface_hub import HfApi
@@ -23,12 +23,15 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
+from urllib3.exceptions import MaxRetryError
 
 from benchc.errors import BadInput
-from benchc.fetch.address import need_space
+from benchc.fetch.address import BUSY, need_space, patience
 from benchc.fetch.origin import COMMIT, Request
 
 _MOST_NAMES = 8
+_TRIES = 3
+_Answer = TypeVar("_Answer")
 
 
 def connect() -> HfApi:
@@ -53,7 +56,9 @@ def resolve(api: HfApi, wanted: Request) -> str:
     if COMMIT.fullmatch(revision):
         return revision
     with _refusals(api, wanted):
-        info = api.repo_info(str(wanted.hub_id), repo_type=wanted.repo_type, revision=revision)
+        info = _patiently(
+            lambda: api.repo_info(str(wanted.hub_id), repo_type=wanted.repo_type, revision=revision)
+        )
     return str(info.sha)
 
 
@@ -73,14 +78,18 @@ def fetch_hub(api: HfApi, wanted: Request, commit: str, folder: Path) -> list[st
         "repo_type": wanted.repo_type,
         "revision": commit,
     }
+    if not os.isatty(2):
+        disable_progress_bars()
+
     with _refusals(api, wanted):
         tree = api.list_repo_tree(**place, recursive=True)
         sizes = {entry.path: entry.size for entry in tree if isinstance(entry, RepoFile)}
         names = _chosen(wanted, sorted(sizes))
         need_space(folder, sum(sizes[n] for n in names if not (folder / n).is_file()))
-        if not os.isatty(2):
-            disable_progress_bars()
-        api.snapshot_download(**place, local_dir=folder, allow_patterns=list(wanted.files) or None)
+        patterns = list(wanted.files) or None
+        _patiently(
+            lambda: api.snapshot_download(**place, local_dir=folder, allow_patterns=patterns)
+        )
         checked = api.verify_repo_checksums(**place, local_dir=folder)
     missing = sorted(set(names) & set(checked.missing_paths))
     if missing:
@@ -107,6 +116,28 @@ def _chosen(wanted: Request, names: Sequence[str]) -> list[str]:
             f"it has {', '.join(names[:_MOST_NAMES])}{more}"
         )
     return chosen
+
+
+def _patiently(call: Callable[[], _Answer]) -> _Answer:
+    """Return what a call gives, made again while the hub is busy or the line is bad.
+
+    The client makes most requests several times by itself, but not that for a file.
+    """
+    left = patience(total=_TRIES)
+    while True:
+        try:
+            return call()
+        except (httpx2.HTTPError, EntryNotFoundError) as error:
+            cause = _first(error)
+            response = cause.response if isinstance(cause, HfHubHTTPError) else None
+            if response is not None and response.status_code not in BUSY:
+                raise
+            try:
+                left = left.increment(error=error)
+            except MaxRetryError:
+                raise error from None
+            # Only the answer's headers are looked at, and all libraries' answers have those.
+            left.sleep(cast(Any, response))
 
 
 @contextmanager
