@@ -14,7 +14,7 @@ from typing import Any
 
 from benchc import fingerprint
 from benchc.config import Config, Embed, read_config
-from benchc.fetch.origin import Request
+from benchc.fetch.origin import Origin, Request
 from benchc.infer.backends import KINDS
 from benchc.infer.settings import Model
 from benchc.pool.specs import DrawnSource, Source
@@ -79,11 +79,16 @@ class Workflow:
         return Path(os.path.relpath(self.project / path)).as_posix()
 
     def source_spec(self, key: str) -> str:
-        """Return a source's settings as JSON, its path as the working directory sees it."""
+        """Return a source's settings as JSON, its path as the working directory sees it.
+
+        Where it was fetched from is left out: the folder it was fetched to stands for that.
+        """
         spec = self.config.sources[key]
         values = spec.model_dump(mode="json")
-        if not isinstance(spec, DrawnSource) and not spec.is_fetched:
-            values["path"] = self.located(spec.path)
+        if not isinstance(spec, DrawnSource):
+            if not spec.is_fetched:
+                values["path"] = self.located(spec.path)
+            values = {name: v for name, v in values.items() if name not in Origin.model_fields}
         return json.dumps(values, sort_keys=True)
 
     @cached_property

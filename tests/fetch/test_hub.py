@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from huggingface_hub import HfApi, constants
+from huggingface_hub.utils import close_session
 from servers import COMMIT, MOVED, Handler, Hub, serving
 
 from benchc.errors import BadInput
@@ -195,6 +196,20 @@ def test_a_web_page_in_place_of_an_answer(hub, tmp_path):
     page = b"<html>Please log in</html>"
     hub.before = [lambda handler: handler.say(200, page, Content_Type="text/html") or True]
     assert "answered with a web page" in refusal(model(), tmp_path / "thing")
+
+
+@pytest.mark.parametrize("proxy", [False, True])
+def test_nobody_there(hub, tmp_path, monkeypatch, naps, proxy):
+    hub.server.shutdown()
+    hub.server.server_close()
+    if proxy:
+        monkeypatch.setenv("http_proxy", hub.server.url)
+        monkeypatch.delenv("NO_PROXY")
+        close_session()
+    said = refusal(model(revision="main"), tmp_path / "thing")
+    assert "cannot be reached or broke off" in said
+    assert ("(through the proxy in HTTP_PROXY)" in said) is proxy
+    close_session()
 
 
 def test_offline_is_said_to_be_why(hub, tmp_path, monkeypatch):

@@ -57,6 +57,15 @@ def test_an_address_or_a_folder_is_no_part_of_what_a_model_is():
     assert "results/" not in fingerprint()
 
 
+def test_a_mirror_of_the_same_file_changes_nothing_for_a_source():
+    def told(**changes: str) -> tuple[str, str]:
+        run = workflow(sources={"t": {**TABLE, **changes}})
+        return run.source_spec("t"), run.fetched_option(run.config.sources["t"])
+
+    assert told() == told(url="http://mirror.org/c/b.tsv")
+    assert told() != told(md5="1" * 32)
+
+
 def test_sources_models_and_clip_wait_for_what_is_fetched():
     run = workflow(sources={"t": TABLE}, models={"m": QWEN}, embed=CLIP)
     assert len(run.fetches) == 3
@@ -71,13 +80,16 @@ def test_nothing_of_the_default_run_is_fetched():
 
 @pytest.mark.workflow
 def test_a_benchmark_and_a_model_come_from_a_hub_and_nothing_is_fetched_again(tmp_path):
-    checkpoint = (PROJECT / "reference" / "llava").iterdir()
-    files = {f.name: f.read_bytes() for f in checkpoint if f.is_file()}
+    checkpoints = [
+        *(PROJECT / "reference/llava").iterdir(),
+        *(PROJECT / "reference/clip").iterdir(),
+    ]
+    files = {f.name: f.read_bytes() for f in checkpoints if f.is_file()}
     picture = io.BytesIO()
     Image.new("RGB", (64, 64), (200, 40, 40)).save(picture, "PNG")
     row = {"image": "a.png", "question": "What colour?", "options": ["red", "blue"], "answer": "A"}
     files |= {"questions.jsonl": json.dumps(row).encode(), "a.png": picture.getvalue()}
-    hub = Hub(files, large=("model.safetensors",))
+    hub = Hub(files, large=("model.safetensors", "open_clip_model.safetensors"))
     thing = {"hub_id": "org/thing", "revision": "main"}
     config = tmp_path / "hub.yaml"
     config.write_text(
@@ -85,6 +97,7 @@ def test_a_benchmark_and_a_model_come_from_a_hub_and_nothing_is_fetched_again(tm
             {
                 "sources": {"mine": {"kind": "folder", **thing, "files": ["*.jsonl", "*.png"]}},
                 "models": {"m": {**thing, "instruction": ""}},
+                "embed": thing,
                 "corruptions": ["contrast"],
                 "severities": [1],
             }
@@ -94,13 +107,13 @@ def test_a_benchmark_and_a_model_come_from_a_hub_and_nothing_is_fetched_again(tm
         token = {"HF_ENDPOINT": server.url, "HF_TOKEN": "hf_secret"}
         snakemake(config, tmp_path, "fetch_all", **token)
     # Nobody serves any more: the rest cannot but do without a network.
-    target = "results/infer/m/predictions.parquet"
-    snakemake(config, tmp_path, target, **token)
+    targets = ["results/infer/m/predictions.parquet", "results/embed/embeddings.parquet"]
+    snakemake(config, tmp_path, *targets, **token)
     predictions = pl.read_parquet(tmp_path / "results/infer/m/predictions.parquet")
     assert set(predictions["status"]) == {"ok"}
     record = json.loads((tmp_path / "results/infer/m/run.json").read_text())
     assert record["settings"]["revision"] == COMMIT
-    assert "Nothing to be done" in snakemake(config, tmp_path, target, "-n")
+    assert "Nothing to be done" in snakemake(config, tmp_path, *targets, "-n")
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or b"hf_secret" not in file.read_bytes(), file
 

@@ -110,6 +110,12 @@ def shown(url: str) -> str:
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 
+def through_proxy(url: str) -> str:
+    """Say which environment variable leads to an address through a proxy; empty for none."""
+    scheme = urlsplit(url).scheme
+    return f" (through the proxy in {scheme.upper()}_PROXY)" if scheme in getproxies() else ""
+
+
 def _hash(algorithm: str) -> "hashlib._Hash":
     return hashlib.new(algorithm, usedforsecurity=False)
 
@@ -141,7 +147,7 @@ def _fill(part: Path, url: str, name: str) -> None:
                 except MaxRetryError:
                     raise BadInput(
                         f"{shown(url)}: {_reason(error)}; given up after {TRIES + 1} tries"
-                        f"{_through_proxy(url)}; {_size(part)} bytes are kept, run again to go on"
+                        f"{through_proxy(url)}; {_size(part)} bytes are kept, run again to go on"
                     ) from None
                 left.sleep()
 
@@ -218,8 +224,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.exceptions.SSLError):
         return str(error).rpartition("] ")[2].split(" (_ssl")[0].rstrip(")'\"")
     return "it cannot be reached"
-
-
-def _through_proxy(url: str) -> str:
-    scheme = urlsplit(url).scheme
-    return f" (through the proxy in {scheme.upper()}_PROXY)" if scheme in getproxies() else ""

@@ -26,7 +26,7 @@ from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
 from urllib3.exceptions import MaxRetryError
 
 from benchc.errors import BadInput
-from benchc.fetch.address import BUSY, need_space, patience
+from benchc.fetch.address import BUSY, need_space, patience, through_proxy
 from benchc.fetch.origin import COMMIT, Request
 
 _MOST_NAMES = 8
@@ -180,10 +180,11 @@ def _reason(error: BaseException, api: HfApi, wanted: Request) -> str:
         return f"404, no such {kind} at {api.endpoint}; check the name"
     if status is not None:
         return f"{status}, it does not serve files now; run again later to go on"
-    if isinstance(error, httpx2.ProxyError):
-        return "the proxy in HTTPS_PROXY does not answer"
     if isinstance(error, httpx2.HTTPError | ConnectionError):
-        return f"{api.endpoint} cannot be reached or broke off; run again to go on"
+        return (
+            f"{api.endpoint} cannot be reached or broke off{through_proxy(api.endpoint)}; "
+            "run again to go on"
+        )
     if isinstance(error, json.JSONDecodeError):
         return f"{api.endpoint} answered with a web page: a login, a notice or a proxy"
     return next(iter(str(error).splitlines()), repr(error))
