@@ -61,6 +61,7 @@ def predict(
             f"--shard {shard}: shards count from 0, so of {shards} the last is {shards - 1}"
         )
     model = _settings(settings)
+    kept = chunks or out.parent / "chunks"
     questions = asked.read(samples, images, corrupted, selection, seed, reference_side)
     backend = backends.load(model, threads, shard)
     answers = run.predict(
@@ -68,8 +69,8 @@ def predict(
         model,
         backend,
         questions,
-        backends.model_key(model, threads),
-        run.Part(chunks or out.parent / "chunks", shard, shards),
+        backends.model_key(model, threads, kept.parent / "hashes.json"),
+        run.Part(kept, shard, shards),
         workers,
     )
     differing = selftest()
@@ -110,6 +111,32 @@ def merge(
     record = {**records[0], "ran_on": answers.ran_on}
     _write(answers.predictions, record, out)
     _say_outcome(record, answers.predictions)
+
+
+def check_model(
+    key: str, configfile: Path | None, project: Path, results: Path, samples: int
+) -> None:
+    """Print what `benchc check` shows.
+
+    Raises:
+        BadInput: the config has no such model, it does not load, or a batch changes its answers.
+    """
+    from benchc.infer import backends
+    from benchc.infer.check import check, drawn_samples, pool_samples
+    from benchc.workflow import Workflow
+
+    values = {} if configfile is None else inline.read(str(configfile), "--configfile")
+    workflow = Workflow(values or {}, str(project))
+    if key not in workflow.config.models:
+        raise BadInput(
+            f"no model {key!r} in the config; there are {', '.join(workflow.config.models)}"
+        )
+    settings = _settings(workflow.model_settings(key))
+    pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
+    asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
+    backend = backends.load(settings, workflow.config.infer.threads)
+    for line in check(key, settings, backend, asked):
+        typer.echo(line)
 
 
 def _settings(text: str) -> Model:
