@@ -1,4 +1,5 @@
 # infer: one model's option probabilities; selectors see the whole pool, others what was chosen.
+# A model with `shards` is asked by several jobs, whose predictions are then put together.
 
 
 rule infer_pool:
@@ -13,27 +14,31 @@ rule infer_pool:
     log:
         "results/logs/infer/{model}.log",
     wildcard_constraints:
-        model=RUN.one_of(RUN.config.selectors),
+        model=RUN.one_of(RUN.whole(RUN.config.selectors)),
     conda:
         "../envs/benchc.yaml"
     threads: RUN.config.infer.threads
     resources:
         mem_mb=3000,
         runtime=600,
+        # What places a model or makes it faster is no param: a change to it reruns nothing.
+        settings=lambda wildcards: RUN.model_settings(wildcards.model),
+        workers=RUN.config.infer.workers,
     params:
-        # Asks for `threads` so that it triggers no rerun: `fingerprint` says what counts.
-        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
         fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),
-        options=RUN.render_options,
+        options=RUN.infer_options,
+        chosen="",
+        shard="",
         code=RUN.code("infer"),
     shell:
-        "benchc --log {log} infer predict {wildcards.model} --settings {params.settings:q}"
+        "benchc --log {log} infer predict {wildcards.model} --settings {resources.settings:q}"
         " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
-        " {params.options} --out {output.predictions}"
+        " {params.options} {params.chosen} {params.shard} --workers {resources.workers}"
+        " --out {output.predictions}"
 
 
 use rule infer_pool as infer_chosen with:
@@ -44,13 +49,69 @@ use rule infer_pool as infer_chosen with:
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection="results/select/selection.parquet",
     wildcard_constraints:
-        model=RUN.one_of(RUN.followers),
+        model=RUN.one_of(RUN.whole(RUN.followers)),
     params:
-        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
         fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),
-        options=f"{RUN.render_options} --selection results/select/selection.parquet",
+        options=RUN.infer_options,
+        chosen="--selection results/select/selection.parquet",
+        shard="",
         code=RUN.code("infer"),
+
+
+use rule infer_pool as infer_shard with:
+    input:
+        samples="results/pool/samples.parquet",
+        images="results/pool/images.parquet",
+        corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
+        selection=lambda wildcards: RUN.selection_of(wildcards.model),
+    output:
+        predictions="results/infer/{model}/shards/{shard}-of-{shards}/predictions.parquet",
+        record="results/infer/{model}/shards/{shard}-of-{shards}/run.json",
+    log:
+        "results/logs/infer/{model}.{shard}-of-{shards}.log",
+    wildcard_constraints:
+        model=RUN.one_of(RUN.sharded(RUN.config.models)),
+        shard=r"\d+",
+        shards=r"\d+",
+    params:
+        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
+        corrupted=RUN.each_corruption(
+            "--corrupted results/corrupt/{corruption}.parquet"
+        ),
+        options=RUN.infer_options,
+        chosen=lambda wildcards, input: (
+            f"--selection {input.selection}" if input.selection else ""
+        ),
+        shard="--shard {shard} --shards {shards} --chunks results/infer/{model}/chunks",
+        code=RUN.code("infer"),
+
+
+rule infer_merge:
+    input:
+        lambda wildcards: RUN.each_shard(
+            wildcards.model,
+            "results/infer/{model}/shards/{shard}-of-{shards}/predictions.parquet",
+        ),
+    output:
+        predictions="results/infer/{model}/predictions.parquet",
+        record="results/infer/{model}/run.json",
+    log:
+        "results/logs/infer/{model}.log",
+    wildcard_constraints:
+        model=RUN.one_of(RUN.sharded(RUN.config.models)),
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        parts=lambda wildcards, input: [f"--part {path}" for path in input],
+    shell:
+        "benchc --log {log} infer merge {wildcards.model} {params.parts}"
+        " --out {output.predictions}"

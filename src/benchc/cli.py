@@ -124,6 +124,26 @@ def hash_(
         typer.echo(f"{content}  {name}")
 
 
+@app.command()
+def check(
+    key: str = typer.Argument(help="A model's key in the config."),
+    configfile: Path | None = typer.Option(None, help="As for snakemake; config.yaml without it."),
+    project: Path = typer.Option(Path(), help="The folder of the Snakefile."),
+    results: Path = typer.Option(
+        Path("results"), help="Where a run's pool may lie; scenes are drawn where there is none."
+    ),
+    samples: int = typer.Option(16, min=2, help="How many samples to try."),
+) -> None:
+    """Load a model and show how it is asked, before a long run.
+
+    Shows the prompt, the option tokens, the likeliest next tokens and the share of the probability
+    that the options hold, on three samples, and whether a batch changes any answer.
+    """
+    from benchc.infer.command import check_model
+
+    check_model(key, configfile, project, results, samples)
+
+
 def main() -> None:
     """Run `benchc`; refused input is one line on standard error and exit status 1."""
     try:

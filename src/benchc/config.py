@@ -110,6 +110,11 @@ class Infer(Section):
     threads: int = Field(
         default=1, ge=1, description="CPU threads of one model; independent of --cores."
     )
+    workers: int = Field(
+        default=1,
+        ge=0,
+        description="Processes that corrupt pictures ahead of each model; 0 for none.",
+    )
 
 
 class Config(Section):

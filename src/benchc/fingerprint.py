@@ -6,6 +6,7 @@ function changes nothing. Never imports or runs the code it reads.
 
 import ast
 import hashlib
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 
 _PACKAGE = "benchc"
 _WHOLE = "*"
+_WORTH_REMEMBERING = 16 * 2**20
 
 
 def of_code(*entries: str, ignoring: Iterable[str] = ()) -> str:
@@ -36,17 +38,49 @@ def of_code(*entries: str, ignoring: Iterable[str] = ()) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def of_files(paths: Iterable[Path]) -> str:
-    """Return a 16-digit hash of files' names and contents; SQL without its comments."""
+def of_files(paths: Iterable[Path], cache: Path | None = None) -> str:
+    """Return a 16-digit hash of files' names and contents; SQL without its comments.
+
+    Args:
+        paths: The files.
+        cache: A JSON file that remembers the hashes of large files by device, inode, size and
+            time of change; it spares reading them again and may be deleted at any time.
+    """
     whole = hashlib.sha256()
+    known = _remembered(cache)
+    before = len(known)
     for path in sorted(paths):
         if path.suffix == ".sql":
-            content = hashlib.sha256(_bare_sql(path.read_text()).encode())
+            content = hashlib.sha256(_bare_sql(path.read_text()).encode()).hexdigest()
         else:
-            with path.open("rb") as handle:
-                content = hashlib.file_digest(handle, "sha256")
-        whole.update(f"{path.name}={content.hexdigest()}\n".encode())
+            content = _of_content(path, known)
+        whole.update(f"{path.name}={content}\n".encode())
+    if cache is not None and len(known) > before:
+        from benchc.tables import renamed_into_place
+
+        with renamed_into_place(cache) as temporary:
+            temporary.write_text(json.dumps(known, indent=1, sort_keys=True))
     return whole.hexdigest()[:16]
+
+
+def _of_content(path: Path, known: dict[str, str]) -> str:
+    found = path.stat()
+    key = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+    if key in known:
+        return known[key]
+    with path.open("rb") as handle:
+        content = hashlib.file_digest(handle, "sha256").hexdigest()
+    if found.st_size >= _WORTH_REMEMBERING:
+        known[key] = content
+    return content
+
+
+def _remembered(cache: Path | None) -> dict[str, str]:
+    try:
+        found = json.loads(cache.read_text()) if cache is not None else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def packaged(folder: str, pattern: str) -> list[Path]:

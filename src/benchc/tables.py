@@ -81,11 +81,16 @@ class Table:
             raise BadInput(f"table {self.name}: {key} occurs more than once")
         return frame.sort(self.key)
 
-    def write(self, frame: pl.DataFrame, path: Path | str) -> None:
-        """Write `frame` as Parquet: conformed, to a temporary name, synced, renamed into place."""
+    def write(
+        self, frame: pl.DataFrame, path: Path | str, metadata: dict[str, str] | None = None
+    ) -> None:
+        """Write `frame` as Parquet: conformed, to a temporary name, synced, renamed into place.
+
+        `metadata` is kept in the file beside the schema.
+        """
         frame = self.conform(frame)
         with renamed_into_place(Path(path)) as temporary:
-            frame.write_parquet(temporary, compression="zstd", statistics=False)
+            frame.write_parquet(temporary, compression="zstd", statistics=False, metadata=metadata)
 
     def read(self, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read a Parquet file that this schema wrote, whole or some columns of it.
@@ -93,8 +98,11 @@ class Table:
         Raises:
             BadInput: the file is missing, cut short, or its columns differ from the schema.
         """
+        wanted = None if columns is None else list(columns)
         try:
-            found = pl.read_parquet_schema(path)
+            drift = _drift(self.schema, pl.read_parquet_schema(path))
+            if not drift:
+                return pl.read_parquet(path, columns=wanted, hive_partitioning=False, glob=False)
         except FileNotFoundError:
             raise BadInput(f"{path}: no such file; run the stage that writes {self.name}") from None
         except Exception as error:
@@ -102,11 +110,7 @@ class Table:
             raise BadInput(
                 f"{path}: not a readable Parquet file ({reason}); delete it and run again"
             ) from None
-        drift = _drift(self.schema, found)
-        if drift:
-            raise BadInput(f"{path}: not a `{self.name}` table: {drift}; delete it and run again")
-        wanted = None if columns is None else list(columns)
-        return pl.read_parquet(path, columns=wanted, hive_partitioning=False, glob=False)
+        raise BadInput(f"{path}: not a `{self.name}` table: {drift}; delete it and run again")
 
 
 def _finite_or_null(column: Column) -> pl.Expr:

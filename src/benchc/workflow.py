@@ -69,6 +69,23 @@ class Workflow:
         """Return `pattern` for every corruption."""
         return [pattern.format(corruption=name) for name in self.config.corruptions]
 
+    def whole(self, keys: Iterable[str]) -> list[str]:
+        """Return those of some models that one job asks."""
+        return [key for key in keys if self.config.models[key].shards == 1]
+
+    def sharded(self, keys: Iterable[str]) -> list[str]:
+        """Return those of some models that several jobs ask."""
+        return [key for key in keys if self.config.models[key].shards > 1]
+
+    def each_shard(self, key: str, pattern: str) -> list[str]:
+        """Return `pattern` for every shard of a model."""
+        shards = self.config.models[key].shards
+        return [pattern.format(model=key, shard=shard, shards=shards) for shard in range(shards)]
+
+    def selection_of(self, key: str) -> list[str]:
+        """Return the selection that a model is asked by; none for a selector."""
+        return ["results/select/selection.parquet"] if key in self.followers else []
+
     @property
     def followers(self) -> list[str]:
         """The models that do not select: they are run on the chosen samples only."""
@@ -136,7 +153,9 @@ class Workflow:
         """Return what makes a model's predictions its own: result settings and weights."""
         model = self.config.models[key]
         values = model.result_settings()
-        values["weights"] = fingerprint.of_files(model.checkpoint_files(self.project))
+        values["weights"] = fingerprint.of_files(
+            model.checkpoint_files(self.project), Path(f"results/infer/{key}/hashes.json")
+        )
         return json.dumps(values, sort_keys=True)
 
     def models_facts(self) -> str:
@@ -183,6 +202,11 @@ class Workflow:
     def render_options(self) -> str:
         """The options with which corrupted pictures are made again."""
         return _options(seed=self.config.seed, reference_side=self.config.corrupt.reference_side)
+
+    @property
+    def infer_options(self) -> str:
+        """The options of `benchc infer predict` that can change a prediction."""
+        return f"{self.render_options} --threads {self.config.infer.threads}"
 
     @property
     def corrupt_options(self) -> str:

@@ -1,5 +1,6 @@
 """A run asks each question once, keeps what it has, and a faultless model has nothing to lose."""
 
+import multiprocessing
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +10,28 @@ import pytest
 from benchc.corrupt.stage import render_corruption
 from benchc.diagnose.shifts import shifts
 from benchc.errors import BadInput
-from benchc.infer import run
+from benchc.infer import asked, rendering, run
 from benchc.infer.scores import Score
-from benchc.infer.settings import Model
+from benchc.infer.settings import TransformersModel
 from benchc.pixels import encode, pixel_hash
 from benchc.tables import CORRUPTED, IMAGES, SAMPLES
 
 SEED = 1
 CORRUPTIONS = ("contrast", "gaussian_noise")
-SETTINGS = Model(path="stub")
+SETTINGS = TransformersModel(path="stub")
 
 
 class Stub:
     """Puts a weight on each option; counts what it was asked."""
 
-    def __init__(self, answers: dict[str, int], poison: str | None = None):
+    def __init__(self, answers: dict[str, int], poison: str | None = None, batch_size: int = 4):
         self.answers = answers
         self.poison = poison
+        self.batch_size = batch_size
         self.asked = 0
+
+    def ran_on(self):
+        return {"device": "none", "batch_size": self.batch_size}
 
     def score(self, questions):
         self.asked += len(questions)
@@ -69,13 +74,22 @@ def world():
     return samples, images, corrupted
 
 
-def predict(world, stub: Stub, chunks: Path, key: str = "k", samples: pl.DataFrame | None = None):
+def questions(world, samples: pl.DataFrame | None = None, seed=SEED, stored=()) -> asked.Asked:
     pool, images, corrupted = world
-    asked = pool if samples is None else samples
-    rendering = run.Rendering(SEED, None, run.expected_hashes(corrupted))
-    return run.predict(
-        "stub", SETTINGS, stub, asked, images, rendering, run.conditions(corrupted), key, chunks
+    made = rendering.Rendering(
+        seed, None, asked.expected_hashes(corrupted), asked.stored_tables(stored)
     )
+    return asked.Asked(
+        pool if samples is None else samples, images, made, asked.conditions(corrupted)
+    )
+
+
+def answers(world, stub, part: run.Part, key: str = "k", workers: int = 0, **what) -> run.Answers:
+    return run.predict("stub", SETTINGS, stub, questions(world, **what), key, part, workers)
+
+
+def predict(world, stub, chunks: Path, **what) -> pl.DataFrame:
+    return answers(world, stub, run.Part(chunks), **what).predictions
 
 
 @pytest.fixture
@@ -125,51 +139,115 @@ def test_a_sample_that_leaves_touches_its_own_chunk_alone(world, right, tmp_path
     fewer = Stub(right)
     predict(world, fewer, tmp_path, samples=world[0].filter(pl.col("sample_id") != "b/0"))
     left = world[0].row(0, named=True)
-    same = world[0].filter(pl.col("image_id").str.head(8).str.to_integer(base=16) % run._BLOCKS
-                           == int(left["image_id"][:8], 16) % run._BLOCKS)  # fmt: skip
+    bucket = pl.col("image_id").str.head(8).str.to_integer(base=16) % run._FEWEST_BLOCKS
+    same = world[0].filter(bucket == int(left["image_id"][:8], 16) % run._FEWEST_BLOCKS)
     assert fewer.asked == (same.height - 1) * 6
 
 
-def test_pixels_that_differ_from_the_table_stop_the_run(world, right, tmp_path):
-    samples, images, corrupted = world
-    rendering = run.Rendering(SEED + 1, None, run.expected_hashes(corrupted))
+@pytest.mark.parametrize("workers", [0, 1])
+def test_pixels_that_differ_from_the_table_stop_the_run(world, right, tmp_path, workers):
     with pytest.raises(BadInput, match="differs from the table"):
-        run.predict(
-            "stub", SETTINGS, Stub(right), samples, images, rendering, run.conditions(corrupted),
-            "k", tmp_path,
-        )  # fmt: skip
+        predict(world, Stub(right), tmp_path, seed=SEED + 1, workers=workers)
 
 
-def test_a_torn_chunk_is_named(world, right, tmp_path):
-    predict(world, Stub(right), tmp_path)
+def test_workers_change_no_prediction(world, tmp_path):
+    alone = predict(world, Looks(), tmp_path / "alone")
+    assert predict(world, Looks(), tmp_path / "helped", workers=2).equals(alone)
+
+
+def test_a_worker_that_dies_ends_the_run_in_one_line_and_keeps_what_is_done(world, tmp_path):
+    class Kills(Looks):
+        def score(self, questions):
+            for process in multiprocessing.active_children():
+                process.kill()
+                process.join()
+            return super().score(questions)
+
+    with pytest.raises(BadInput, match=r"renders pictures died.*infer\.workers") as caught:
+        predict(world, Kills(), tmp_path, workers=1)
+    assert "\n" not in str(caught.value)
+    assert len(list(tmp_path.glob("*.parquet"))) == 1
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:40], lambda data: b"", lambda data: data[4:]]
+)
+def test_a_damaged_chunk_is_named_and_computed_again(world, right, tmp_path, damage, capfd):
+    whole = predict(world, Stub(right), tmp_path)
     torn = sorted(tmp_path.glob("*.parquet"))[0]
-    torn.write_bytes(torn.read_bytes()[:40])
-    with pytest.raises(BadInput, match=torn.name):
-        predict(world, Stub(right), tmp_path)
+    lost = pl.read_parquet(torn).height
+    torn.write_bytes(damage(torn.read_bytes()))
+    again = Stub(right)
+    assert predict(world, again, tmp_path).equals(whole)
+    assert again.asked == lost
+    said = [line for line in capfd.readouterr().err.splitlines() if torn.name in line]
+    assert len(said) == 1
+    assert "computing a damaged chunk again" in said[0]
+
+
+@pytest.mark.parametrize("shards", [2, 3])
+def test_shards_share_the_chunks_and_make_the_whole(world, right, tmp_path, shards):
+    whole = answers(world, Stub(right), run.Part(tmp_path / "one"))
+    stubs = [Stub(right) for _ in range(shards)]
+    parts = [
+        answers(world, stub, run.Part(tmp_path / "many", shard, shards))
+        for shard, stub in enumerate(stubs)
+    ]
+    together = run.merged(parts)
+    assert together.ran_on == whole.ran_on
+    assert together.predictions.equals(whole.predictions)
+    assert sum(stub.asked for stub in stubs) == whole.predictions.height
+    assert all(stub.asked < whole.predictions.height for stub in stubs)
+    names = [{path.name for path in (tmp_path / folder).iterdir()} for folder in ("one", "many")]
+    assert names[0] == names[1]
+    another = Stub(right)
+    answers(world, another, run.Part(tmp_path / "many"))
+    assert another.asked == 0
+
+
+def test_predictions_that_were_not_made_alike_are_counted_apart(world, right, tmp_path):
+    whole = answers(world, Stub(right), run.Part(tmp_path))
+    assert whole.ran_on == [{"device": "none", "batch_size": 4, "predictions": 60}]
+    lost = sorted(tmp_path.glob("*.parquet"))[0]
+    count = pl.read_parquet(lost).height
+    lost.unlink()
+    mixed = answers(world, Stub(right, batch_size=2), run.Part(tmp_path))
+    assert {kind["batch_size"]: kind["predictions"] for kind in mixed.ran_on} == {
+        2: count,
+        4: 60 - count,
+    }
+
+
+def test_many_pixels_make_more_chunks_by_powers_of_two(world, monkeypatch):
+    questions_ = questions(world)
+    assert run._block_count(questions_) == 8
+    monkeypatch.setattr(run, "_BLOCK_BYTES", 2**10)
+    pixels = int((world[1]["width"] * world[1]["height"]).sum())
+    count = run._block_count(questions_)
+    assert count & (count - 1) == 0
+    assert pixels * 3 * 2 <= count * 2**10 < 2 * pixels * 3 * 2
 
 
 @pytest.mark.parametrize("store", ["png", "webp"])
 def test_stored_pictures_give_the_same_predictions(world, tmp_path, store, monkeypatch):
-    samples, images, corrupted = world
+    images = world[1]
     paths = {}
     for name in CORRUPTIONS:
         paths[name] = tmp_path / f"{name}.parquet"
         kept = render_corruption(images, name, [1, 5], seed=SEED, reference_side=None, store=store)
         CORRUPTED.write(kept, paths[name])
-    assert run.stored_tables(paths.values()) == paths
-    rendering = run.Rendering(SEED, None, run.expected_hashes(corrupted), paths)
-    monkeypatch.setattr(run, "corrupt", lambda *_, **__: pytest.fail("rendered again"))
-    backend = Looks()
-    stored = run.predict(
-        "stub", SETTINGS, backend, samples, images, rendering, run.conditions(corrupted),
-        "k", tmp_path / "stored",
-    )  # fmt: skip
+    assert asked.stored_tables(paths.values()) == paths
+    monkeypatch.setattr(rendering, "corrupt", lambda *_, **__: pytest.fail("rendered again"))
+    stored = predict(world, Looks(), tmp_path / "stored", stored=paths.values())
     monkeypatch.undo()
     assert stored.equals(predict(world, Looks(), tmp_path / "rendered"))
 
 
 class Looks:
     """Answers by what it sees, so that another picture gives another answer."""
+
+    def ran_on(self):
+        return {}
 
     def score(self, questions):
         return [

@@ -1,10 +1,15 @@
 """A fingerprint changes with the code a result depends on, and with nothing else."""
 
+import hashlib
+import json
+import os
 from pathlib import Path
 
 import pytest
 
 from benchc import fingerprint
+from benchc.infer import backends
+from benchc.infer.settings import TransformersModel
 
 SOURCES = {
     "__init__.py": "",
@@ -88,3 +93,53 @@ def test_sql_comments_do_not_count(tmp_path: Path):
 def test_the_whole_package_can_be_read():
     stages = ["pool", "corrupt", "embed", "infer", "select", "diagnose", "report"]
     assert all(len(fingerprint.of_code(f"benchc.{s}.command")) == 16 for s in stages)
+
+
+def test_the_hash_of_a_large_file_is_remembered_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_WORTH_REMEMBERING", 100)
+    cache, large, small = (tmp_path / name for name in ("hashes.json", "large.bin", "small.bin"))
+    large.write_bytes(b"1" * 200)
+    small.write_bytes(b"2")
+    before = fingerprint.of_files([large, small], cache)
+    assert before == fingerprint.of_files([large, small])
+    assert len(json.loads(cache.read_text())) == 1
+    read = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        hashlib, "file_digest", lambda f, kind: read.append(Path(f.name).name) or digest(f, kind)
+    )
+    assert fingerprint.of_files([large, small], cache) == before
+    assert read == ["small.bin"]
+    large.write_bytes(b"3" * 200)
+    os.utime(large, ns=(1, 1))
+    assert fingerprint.of_files([large, small], cache) != before
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", "{"])
+def test_a_damaged_cache_of_hashes_is_no_cache(tmp_path, damage):
+    file, cache = tmp_path / "a.bin", tmp_path / "hashes.json"
+    file.write_bytes(b"x")
+    cache.write_text(damage)
+    assert fingerprint.of_files([file], cache) == fingerprint.of_files([file])
+
+
+def test_a_folder_that_moves_keeps_its_fingerprint(tmp_path):
+    marks = set()
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "config.json").write_text("{}")
+        settings = TransformersModel(path=str(tmp_path / place))
+        marks.add(backends.model_key(settings, threads=1))
+    assert len(marks) == 1
+    (tmp_path / "there" / "config.json").write_text("{ }")
+    marks.add(backends.model_key(settings, threads=1))
+    assert len(marks) == 2
+
+
+def test_what_only_makes_a_model_faster_is_no_part_of_its_key(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    plain = {"path": str(tmp_path)}
+    faster = {"batch_size": 3, "device": "cpu", "shards": 4}
+    keys = [backends.model_key(TransformersModel(**plain, **more), 1) for more in ({}, faster)]
+    assert keys[0] == keys[1]
+    assert backends.model_key(TransformersModel(**plain, dtype="bfloat16"), 1) != keys[0]

@@ -59,6 +59,21 @@ def test_no_followers_match_no_key(workflow):
     assert not re.fullmatch(workflow.one_of(["a.b"]), "axb")
 
 
+def test_a_model_in_shards_is_asked_by_that_many_jobs():
+    models = {
+        "one": {"path": "reference/llava"},
+        "many": {"path": "reference/llava", "shards": 3},
+    }
+    workflow = Workflow({"models": models, "selectors": ["one"]}, str(PROJECT))
+    assert workflow.whole(workflow.config.models) == ["one"]
+    assert workflow.sharded(workflow.config.models) == ["many"]
+    assert workflow.each_shard("many", "{model}/{shard}-of-{shards}") == [
+        "many/0-of-3", "many/1-of-3", "many/2-of-3",
+    ]  # fmt: skip
+    assert workflow.selection_of("one") == []
+    assert len(workflow.selection_of("many")) == 1
+
+
 def _reached(entry: str) -> set[tuple[str, str]]:
     seen: set[tuple[str, str]] = set()
     waiting = [fingerprint._entry(entry)]

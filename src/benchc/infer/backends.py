@@ -61,8 +61,14 @@ def libraries(settings: Model) -> dict[str, str]:
     return {name: version(name) for name in KINDS[settings.backend].libraries}
 
 
-def model_key(settings: Model, threads: int) -> str:
-    """Return what could change a prediction besides the question and the picture, as one string."""
+def model_key(settings: Model, threads: int, hashes: Path | None = None) -> str:
+    """Return what could change a prediction besides the question and the picture, as one string.
+
+    Args:
+        settings: Which model, and how it is asked.
+        threads: CPU threads of its forward pass.
+        hashes: See `fingerprint.of_files`.
+    """
     parts: dict[str, object] = {
         "settings": settings.result_settings(),
         "code": fingerprint.of_code(
@@ -70,6 +76,6 @@ def model_key(settings: Model, threads: int) -> str:
         ),
         "libraries": libraries(settings),
         "threads": threads,
-        "checkpoint": fingerprint.of_files(settings.checkpoint_files(Path())),
+        "checkpoint": fingerprint.of_files(settings.checkpoint_files(Path()), hashes),
     }
     return json.dumps(parts, sort_keys=True)

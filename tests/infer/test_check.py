@@ -1,0 +1,70 @@
+"""`benchc check` shows what a model is asked, and ends in an error where a batch changes answers."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from asked import questions
+from typer.testing import CliRunner
+
+from benchc.cli import app
+from benchc.errors import BadInput
+from benchc.infer.check import Sample, check, compared
+from benchc.infer.scores import Score
+from benchc.infer.settings import TransformersModel
+
+PROJECT = Path(__file__).parents[2]
+SETTINGS = TransformersModel(path="x")
+
+
+@pytest.fixture
+def samples():
+    return [Sample(f"b/{i}", question) for i, question in enumerate(questions(9))]
+
+
+def test_it_shows_three_samples_and_a_verdict(backend, samples):
+    lines = list(check("mine", SETTINGS, backend, samples))
+    page = "\n".join(lines)
+    assert [line for line in lines if line.startswith("sample ")] == [
+        f"sample b/{i}: a picture of 224 x {height}" for i, height in ((0, 60), (3, 60), (6, 60))
+    ]
+    assert "    | A. " in page
+    assert page.count("['A']") == page.count("likeliest next tokens") == 3
+    assert "batch_size 8" in page
+    assert lines[-1].endswith("0 answers change: fine")
+
+
+def test_a_batch_that_changes_answers_is_an_error(backend, samples, monkeypatch):
+    encode = backend.encoder.encode
+
+    def unmasked(batch):
+        inputs = encode(batch)
+        return {**inputs, "attention_mask": torch.ones_like(inputs["attention_mask"])}
+
+    monkeypatch.setattr(backend.encoder, "encode", unmasked)
+    said = []
+    with pytest.raises(BadInput, match="what shares a batch changes its answers"):
+        said.extend(check("mine", SETTINGS, backend, samples))
+
+
+def test_readings_are_compared_by_probability():
+    sure, unsure = Score((5.0, 0.0), 1.0), Score((0.0, 0.0), 1.0)
+    failed = Score(None, None, "too_long")
+    assert compared([sure], [sure]) == (0, 0)
+    assert compared([sure], [unsure])[0] == pytest.approx(0.4933, abs=1e-4)
+    assert compared([sure], [Score((0.0, 5.0), 1.0)])[1] == 1
+    assert compared([failed], [failed]) == (0, 0)
+    assert compared([failed], [sure]) == (1, 0)
+
+
+def test_the_command_needs_no_run_before_it(tmp_path):
+    asked = ["check", "llava", "--samples", "2", "--project", str(PROJECT)]
+    done = CliRunner().invoke(app, [*asked, "--results", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "likeliest next tokens" in done.output
+
+
+def test_an_unknown_key_is_one_line():
+    done = CliRunner().invoke(app, ["check", "lava", "--project", str(PROJECT)])
+    assert isinstance(done.exception, BadInput)
+    assert "no model 'lava' in the config; there are llava" in str(done.exception)
