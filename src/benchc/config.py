@@ -208,10 +208,10 @@ def _check_paths(config: Config, project: Path) -> None:
             "open_clip, name its weights in embed.pretrained"
         )
     for key, model in config.models.items():
-        local = "path" in model.places and model.path is not None
-        if local and not (project / str(model.path) / "config.json").is_file():
+        path = getattr(model, "path", None) if "path" in model.places else None
+        if path is not None and not (project / path / "config.json").is_file():
             raise BadInput(
-                f"config: models.{key}.path: {model.path} holds no checkpoint (no config.json); "
+                f"config: models.{key}.path: {path} holds no checkpoint (no config.json); "
                 f"relative paths count from {project}"
             )
         for name in model.places:

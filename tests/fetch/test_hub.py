@@ -217,6 +217,19 @@ def test_offline_is_said_to_be_why(hub, tmp_path, monkeypatch):
     assert "HF_HUB_OFFLINE is set" in refusal(model(), tmp_path / "thing")
 
 
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+def test_a_web_page_in_place_of_a_file(hub, tmp_path, method):
+    def page(handler: Handler) -> bool:
+        if "/resolve/" in handler.path and handler.command in (method, "GET"):
+            headers = {"ETag": '"x"', "X_Repo_Commit": COMMIT} if handler.command == "HEAD" else {}
+            handler.say(200, b"<html>Log in</html>", Content_Type="text/html", **headers)
+            return True
+        return False
+
+    hub.before = [page]
+    assert "web page" in refusal(model(), tmp_path / "thing")
+
+
 def test_no_file_fits(hub, tmp_path):
     said = refusal(model(files=["*.parquet"]), tmp_path / "thing")
     assert "no file fits *.parquet; it has README.md, config.json" in said

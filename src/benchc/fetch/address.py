@@ -105,6 +105,11 @@ def need_space(folder: Path, size: int) -> None:
         )
 
 
+def is_web_page(start: bytes) -> bool:
+    """Say whether a file that begins so is HTML."""
+    return start.lstrip()[:15].lower().startswith(_WEB_PAGES)
+
+
 def shown(url: str) -> str:
     """Return an address without its query, which may hold a key."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
@@ -177,7 +182,7 @@ def _append(part: Path, session: requests.Session, url: str, bar: tqdm) -> None:
             out.seek(start)
             try:
                 for chunk in answer.iter_content(_CHUNK):
-                    if not out.tell() and chunk.lstrip()[:15].lower().startswith(_WEB_PAGES):
+                    if not out.tell() and is_web_page(chunk):
                         raise _web_page(url)
                     out.write(chunk)
                     bar.update(len(chunk))

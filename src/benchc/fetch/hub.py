@@ -6,7 +6,7 @@ Never reads a token from anywhere but the environment, and never shows it.
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -26,7 +26,7 @@ from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
 from urllib3.exceptions import MaxRetryError
 
 from benchc.errors import BadInput
-from benchc.fetch.address import BUSY, need_space, patience, through_proxy
+from benchc.fetch.address import BUSY, is_web_page, need_space, patience, through_proxy
 from benchc.fetch.origin import COMMIT, Request
 
 _MOST_NAMES = 8
@@ -94,14 +94,24 @@ def fetch_hub(api: HfApi, wanted: Request, commit: str, folder: Path) -> list[st
     missing = sorted(set(names) & set(checked.missing_paths))
     if missing:
         raise BadInput(f"hub {wanted.hub_id}: {missing[0]} did not come; run again to go on")
-    for wrong in checked.mismatches:
-        (folder / wrong["path"]).unlink()
-    for wrong in checked.mismatches:
-        raise BadInput(
-            f"hub {wanted.hub_id}: the {wrong['algorithm']} of {wrong['path']} is "
-            f"{wrong['actual']}, and {wrong['expected']} was expected; the file was not kept"
-        )
+    wrongs = [_wrong_file(wanted, folder, mismatch) for mismatch in checked.mismatches]
+    if wrongs:
+        raise wrongs[0]
     return names
+
+
+def _wrong_file(wanted: Request, folder: Path, mismatch: Mapping[str, object]) -> BadInput:
+    """Throw a file away whose checksum is not the hub's, and return the refusal."""
+    name = str(mismatch["path"])
+    path = folder / name
+    with path.open("rb") as handle:
+        page = is_web_page(handle.read(200)) and not name.endswith(".html")
+    path.unlink()
+    return BadInput(
+        f"hub {wanted.hub_id}: the {mismatch['algorithm']} of {name} is {mismatch['actual']}, and "
+        f"{mismatch['expected']} was expected; nothing of it was kept"
+        + (", for it is a web page: a login, a notice or a proxy" if page else "")
+    )
 
 
 def _chosen(wanted: Request, names: Sequence[str]) -> list[str]:
@@ -187,4 +197,10 @@ def _reason(error: BaseException, api: HfApi, wanted: Request) -> str:
         )
     if isinstance(error, json.JSONDecodeError):
         return f"{api.endpoint} answered with a web page: a login, a notice or a proxy"
-    return next(iter(str(error).splitlines()), repr(error))
+    first = next(iter(str(error).splitlines()), repr(error))
+    if first.startswith("Consistency check failed: "):
+        return (
+            f"{first.partition(': ')[2]} It was not kept: a web page came in its place, or the "
+            "line broke; run again to go on"
+        )
+    return first

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from benchc import inline
 from benchc.errors import BadInput
 from benchc.fetch.stage import place, read_record
-from benchc.infer.settings import Model
+from benchc.infer.settings import Model, TransformersModel
 from benchc.tables import PREDICTIONS, renamed_into_place
 
 app = typer.Typer(no_args_is_help=True, help="Ask a model, and keep its option probabilities.")
@@ -156,7 +156,7 @@ def _settings(text: str) -> Model:
 
 def _located(model: Model, fetched: Path | None) -> tuple[Model, Model]:
     """Return the model as results name it, at its commit, and as a loader takes it, in a folder."""
-    if fetched is None:
+    if fetched is None or not isinstance(model, TransformersModel):
         return model, model
     model = model.at_commit(read_record(fetched).get("commit"))
     return model, model.lying_in(place(fetched, Path(model.path or ".")))
