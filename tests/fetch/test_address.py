@@ -1,9 +1,14 @@
 """A file from an address comes whole and right, or not at all, whatever the server does."""
 
 import hashlib
+import json
 import os
 import shutil
+import subprocess
+import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -91,6 +96,33 @@ def test_a_killed_download_goes_on_in_the_next_call(tmp_path):
     assert fetch.seen[0][2]["Range"] == "bytes=2500000-"
 
 
+def test_a_download_that_is_killed_goes_on_in_the_next_command(tmp_path):
+    asked, gone = threading.Event(), threading.Event()
+
+    def stuck(handler: Handler) -> None:
+        handler.say_file(DATA, most=2 * MIB)
+        asked.set()
+        gone.wait(60)
+
+    part = tmp_path / "thing" / "a.tsv.part"
+    with serving(in_turn(stuck, whole)) as server:
+        spec = json.dumps({"url": f"{server.url}/a.tsv", "sha256": SHA})
+        command = ["benchc", "fetch", "files", "--spec", spec, "--out", str(tmp_path / "thing")]
+        process = subprocess.Popen(command)
+        assert asked.wait(60)
+        while not part.exists() or part.stat().st_size < MIB:
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        gone.set()
+        kept = part.stat().st_size
+        assert not (tmp_path / "thing.json").exists()
+        subprocess.run(command, check=True, capture_output=True)
+        assert server.seen[-1][2]["Range"] == f"bytes={kept}-"
+    assert (tmp_path / "thing/a.tsv").read_bytes() == DATA
+    assert (tmp_path / "thing.json").exists()
+
+
 @pytest.mark.parametrize("kept", [len(DATA), len(DATA) + 5])
 def test_a_part_as_long_as_the_file_or_longer(tmp_path, kept):
     part = tmp_path / "new folder" / "a.tsv.part"
@@ -121,6 +153,12 @@ def test_waits_as_long_as_the_server_says(tmp_path, naps):
     busy = status(429, Retry_After="7")
     assert fetch(in_turn(busy, busy, whole), tmp_path).read_bytes() == DATA
     assert naps == [7, 7]
+
+
+def test_waits_until_the_time_that_the_server_says(tmp_path, naps):
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    fetch(in_turn(status(503, Retry_After=soon), whole), tmp_path)
+    assert 60 < naps[0] <= 90
 
 
 def test_never_waits_longer_than_ten_minutes(tmp_path, naps):

@@ -22,12 +22,12 @@ def fetch(wanted: Request, folder: Path) -> dict[str, Any]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     if wanted.url is not None:
-        from benchc.fetch.address import fetch_address
+        from benchc.fetch.address import fetch_address, shown
 
         algorithm = "sha256" if wanted.sha256 else "md5"
         name, expected = file_name(wanted.url), wanted.sha256 or str(wanted.md5)
         fetch_address(wanted.url, folder / name, algorithm, expected)
-        record: dict[str, Any] = {"url": wanted.url, algorithm: expected, "files": [name]}
+        record: dict[str, Any] = {"url": shown(wanted.url), algorithm: expected, "files": [name]}
     else:
         from benchc.fetch.hub import connect, fetch_hub, resolve
 
