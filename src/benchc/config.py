@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from benchc.errors import BadInput
-from benchc.infer.settings import Key, Model
+from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
 from benchc.pool.specs import Source
 
 CORRUPTION_NAMES = (
@@ -190,9 +190,10 @@ def _check_paths(config: Config, project: Path) -> None:
             "open_clip, name its weights in embed.pretrained"
         )
     for key, model in config.models.items():
-        if model.path is not None and not (project / model.path / "config.json").is_file():
+        path = getattr(model, "path", None)
+        if path is not None and not (project / path / "config.json").is_file():
             raise BadInput(
-                f"config: models.{key}.path: {model.path} holds no checkpoint (no config.json); "
+                f"config: models.{key}.path: {path} holds no checkpoint (no config.json); "
                 f"relative paths count from {project}"
             )
         for name in model.places:
@@ -225,9 +226,9 @@ def _one_line(error: ValidationError) -> str:
     errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     first = errors[0]
     parts = [str(part) for part in first["loc"] if part != "[key]"]
-    if parts[:1] == ["sources"]:
-        # Behind a source's key pydantic puts its kind, which is no key of the config.
-        del parts[2:3]
+    if parts[:1] in (["sources"], ["models"]) and len(parts) > 2:
+        # Behind the key pydantic puts the kind or backend, which is no key of the config.
+        del parts[2]
     place = ".".join(parts).replace("\n", " ")
     message = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
@@ -248,7 +249,8 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     if len(place) == 1:
         return list(Config.model_fields)
     if place[0] == "models":
-        return list(Model.model_fields)
+        kind = OpenAIModel if place[2] == "openai" else TransformersModel
+        return list(kind.model_fields)
     if place[0] == "sources":
         from benchc.pool import specs
 
