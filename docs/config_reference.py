@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from benchc.config import Config, Corrupt, Embed, Infer, Select
-from benchc.infer.settings import Model
+from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.pool import specs
 
 SECTIONS: list[tuple[str, type[BaseModel], str]] = [
@@ -18,7 +18,12 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     ("`sources.KEY` of kind `parquet`", specs.ParquetSource, ""),
     ("`sources.KEY` of kind `seedbench2plus`", specs.SeedBench2PlusSource, ""),
     ("`sources.KEY` of kind `mmvp`", specs.MmvpSource, ""),
-    ("`models.KEY`", Model, ""),
+    ("`models.KEY`", TransformersModel, ""),
+    (
+        "`models.KEY` with `backend: openai`",
+        OpenAIModel,
+        "A model behind a server: [how to start one](servers.md).",
+    ),
     ("`corrupt`", Corrupt, ""),
     ("`embed`", Embed, ""),
     ("`select`", Select, ""),

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from benchc import yaml_text
 from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
-from benchc.infer.settings import Key, Model
+from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
 from benchc.pool.specs import DrawnSource, Source
 from benchc.section import Section
 
@@ -245,9 +245,9 @@ def _one_line(error: ValidationError) -> str:
     errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     first = errors[0]
     parts = [str(part) for part in first["loc"] if part != "[key]"]
-    if parts[:1] == ["sources"]:
-        # Behind a source's key pydantic puts its kind, which is no key of the config.
-        del parts[2:3]
+    if parts[:1] in (["sources"], ["models"]) and len(parts) > 2:
+        # Behind the key pydantic puts the kind or backend, which is no key of the config.
+        del parts[2]
     place = ".".join(parts).replace("\n", " ")
     message = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
@@ -268,7 +268,8 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     if len(place) == 1:
         return list(Config.model_fields)
     if place[0] == "models":
-        return list(Model.model_fields)
+        kind = OpenAIModel if place[2] == "openai" else TransformersModel
+        return list(kind.model_fields)
     if place[0] == "sources":
         from benchc.pool import specs
 

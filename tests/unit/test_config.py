@@ -11,6 +11,7 @@ from benchc.errors import BadInput
 
 PROJECT = Path(__file__).parents[2]
 LLAVA = {"path": "reference/llava"}
+SERVED = {"backend": "openai", "url": "http://localhost:8000/v1", "model": "org/name"}
 
 
 def test_the_default_config_is_right():
@@ -67,6 +68,12 @@ def test_models_of_ones_own_all_select_unless_said():
         ({"embed": {"model": "a", "hub_id": "a/b", "revision": "main"}}, "embed: give either"),
         ({"models": {"m": {"hub_id": "a/b", "revision": 12}}}, "12 is not text"),
         ({"models": {"m": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
+        ({"models": {"m": {"backend": "vllm"}}}, "models.m: backend is `transformers` or `openai`"),
+        ({"models": {"m": {**SERVED, "scoring": "text"}}}, "models.m.scoring: a server tells the"),
+        ({"models": {"m": {**SERVED, "url": "host:80"}}}, "models.m.url: write a whole address"),
+        ({"models": {"m": {**SERVED, "timeouts": 3}}}, "unknown key; did you mean 'timeout'?"),
+        ({"models": {"m": {**SERVED, "batch_size": 3}}}, "models.m.batch_size: unknown key"),
+        ({"models": {"openai": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
         ({"selectors": ["lava"]}, "selectors: 'lava' is not in models; did you mean 'llava'?"),
         ({"select": {"impurity": 0.1}}, "did you mean 'impurity_above'?"),
         ({"sources": {"d": {"kind": "folder", "path": "nowhere"}}}, "nowhere does not exist"),

@@ -150,7 +150,8 @@ def _settings(text: str) -> Model:
         return TypeAdapter(Model).validate_python(inline.read(text, "--settings"))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "settings"
+        # The first part is the backend, which is no key of the settings.
+        place = ".".join(map(str, first["loc"][1:])) or "settings"
         raise BadInput(f"--settings: {place}: {first['msg']}") from None
 
 

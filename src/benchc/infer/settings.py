@@ -5,9 +5,19 @@ Never loads anything.
 
 import re
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    StringConstraints,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from benchc.fetch.origin import Origin, Request, request_for
 from benchc.section import Section
@@ -169,4 +179,92 @@ class TransformersModel(Origin, Asked):
         return sorted(found)
 
 
-Model = TransformersModel
+class OpenAIModel(Asked):
+    """A model behind a server that speaks the OpenAI chat-completions protocol."""
+
+    speed: ClassVar[frozenset[str]] = frozenset(
+        {"shards", "url", "key_variable", "concurrency", "timeout", "retries"}
+    )
+
+    backend: Literal["openai"] = Field(description="What runs the model.")
+    url: str = Field(description="Where the server is, for instance http://localhost:8000/v1.")
+    model: str = Field(min_length=1, description="The name the server knows the model by.")
+    revision: str | None = Field(
+        default=None,
+        description="What tells these weights from others of that name: a commit, a checksum. "
+        "Change it and every question is asked again.",
+    )
+    key_variable: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="The environment variable that holds the server's key; none for no key.",
+    )
+    label_prefix: Literal["", " "] = Field(
+        default="",
+        description="What the model writes before an option's letter; a space where the chat "
+        "template ends in none.",
+    )
+    top_logprobs: int = Field(
+        default=20, ge=2, description="Next tokens to ask for; more finds rarer letters."
+    )
+    extra_body: dict[str, JsonValue] = Field(
+        default={},
+        description="Further fields of each request, for instance "
+        "`{chat_template_kwargs: {enable_thinking: false}}`.",
+    )
+    concurrency: int = Field(default=8, ge=1, description="Requests on their way at once.")
+    timeout: float = Field(
+        default=120, gt=0, allow_inf_nan=False, description="Seconds to wait for one answer."
+    )
+    retries: int = Field(
+        default=8, ge=0, description="Further tries of a request that failed, ever later."
+    )
+
+    @field_validator("scoring")
+    @classmethod
+    def _letters_only(cls, scoring: str) -> str:
+        if scoring == "text":
+            raise ValueError("a server tells the next token alone; use `scoring: letter`")
+        return scoring
+
+    @field_validator("url")
+    @classmethod
+    def _plain_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("write a whole address, for instance http://localhost:8000/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("leave keys out of the address; name their variable in `key_variable`")
+        return url.rstrip("/")
+
+    @field_validator("extra_body")
+    @classmethod
+    def _only_further_fields(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        taken = sorted(extra.keys() & REQUEST_FIELDS)
+        if taken:
+            raise ValueError(f"{', '.join(taken)}: set by benchc itself; leave it out")
+        return extra
+
+
+#: What each request to a server says in any case.
+REQUEST_FIELDS = frozenset(
+    {"model", "messages", "max_tokens", "temperature", "top_p", "n", "stream"}
+    | {"logprobs", "top_logprobs"}
+)
+
+
+def _backend(values: Any) -> str:
+    if isinstance(values, dict):
+        return str(values.get("backend", "transformers"))
+    return str(getattr(values, "backend", "transformers"))
+
+
+#: A model of any backend, told apart by its `backend`.
+Model = Annotated[
+    Annotated[TransformersModel, Tag("transformers")] | Annotated[OpenAIModel, Tag("openai")],
+    Discriminator(
+        _backend,
+        custom_error_type="unknown_backend",
+        custom_error_message="backend is `transformers` or `openai`",
+    ),
+]
