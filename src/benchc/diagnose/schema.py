@@ -4,32 +4,21 @@ Never fills a table; the statements in `sql/` do.
 """
 
 from benchc import tables
+from benchc.diagnose.columns import (
+    CLASS,
+    CONTRIBUTION,
+    CORRUPTION,
+    CROSSED,
+    MEAN_RAS,
+    MODEL,
+    N_MISSING,
+    N_PAIRS,
+    SAMPLE,
+    SCOPE,
+    SEVERITY,
+    SHARE,
+)
 from benchc.tables import INTEGER, REAL, TEXT, TEXTS, TRUTH, Column, Table
-
-_MODEL = Column("model", TEXT, "key of the model in the config")
-_SAMPLE = Column("sample_id", TEXT, "benchmark/source id")
-_CORRUPTION = Column("corruption", TEXT, "corruption name; `clean` or `blank` at severity 0")
-_SEVERITY = Column("severity", INTEGER, "0 (clean, blank) or 1 to 5")
-_SCOPE = Column("scope", TEXT, "selection (the benchmark), control (random subset) or pool")
-_N_PAIRS = Column("n_pairs", INTEGER, "pairs in this class that have a RAS")
-_N_MISSING = Column("n_missing", INTEGER, "pairs of the whole crossing without a RAS, left out")
-_SHARE = Column("share", REAL, "n_pairs over all pairs of the crossing that have a RAS", True)
-_MEAN_RAS = Column("mean_ras", REAL, "mean RAS of the pairs in this class", True)
-_CONTRIBUTION = Column("contribution", REAL, "share * mean_ras; adds up to the mean RAS", True)
-_CROSSED = (
-    _SCOPE,
-    _MODEL,
-    Column("crossing", TEXT, "what is held fixed: all, severity, corruption, category_by_..., ..."),
-    Column("benchmark", TEXT, "benchmark, NULL if taken over all", True),
-    Column("category", TEXT, "category in the benchmark, NULL if taken over all", True),
-    Column("corruption_group", TEXT, "group of corruptions, NULL if taken over all", True),
-    Column("corruption", TEXT, "corruption, NULL if taken over all", True),
-    Column("severity", INTEGER, "severity 1 to 5, NULL if taken over all", True),
-)
-_CLASS = (
-    "stable_correct, stable_wrong, persistent_loss, persistent_gain, transient_loss, "
-    "transient_gain or incomplete"
-)
 
 
 def _without_bytes(table: Table) -> Table:
@@ -54,7 +43,7 @@ MODELS = Table(
     "models",
     "the models under test",
     (
-        _MODEL,
+        MODEL,
         Column("selector", TRUTH, "took part in choosing the benchmark's samples"),
         Column("settings", TEXT, "JSON of the model's settings in the config"),
         Column("fingerprint", TEXT, "hash of everything that decides its predictions"),
@@ -76,10 +65,10 @@ SCORES = Table(
     "scores",
     "what each prediction is worth: one row per model, sample and condition",
     (
-        _MODEL,
-        _SAMPLE,
-        _CORRUPTION,
-        _SEVERITY,
+        MODEL,
+        SAMPLE,
+        CORRUPTION,
+        SEVERITY,
         Column("confidence", REAL, "largest option probability, 0..1", True),
         Column("correct", INTEGER, "1 if the right option alone holds the maximum", True),
         Column("uncertainty", REAL, "S: normalised entropy of the options, 0..1", True),
@@ -91,7 +80,7 @@ SCORES = Table(
 SCOPES = Table(
     "scopes",
     "the samples each model's figures are taken over",
-    (_SCOPE, _MODEL, _SAMPLE),
+    (SCOPE, MODEL, SAMPLE),
     ("scope", "model", "sample_id"),
 )
 
@@ -99,10 +88,10 @@ TRAJECTORIES = Table(
     "trajectories",
     "how correctness runs over the severities of one model, sample and corruption",
     (
-        _MODEL,
-        _SAMPLE,
+        MODEL,
+        SAMPLE,
         Column("corruption", TEXT, "corruption name"),
-        Column("class", TEXT, _CLASS),
+        Column("class", TEXT, CLASS),
         Column("onset", INTEGER, "first severity at which correctness differs from clean", True),
     ),
     ("model", "sample_id", "corruption"),
@@ -112,23 +101,23 @@ CELLS = Table(
     "cells",
     "sums of RAS by crossing, source, state and trajectory class; attributions are sums of these",
     (
-        *_CROSSED,
+        *CROSSED,
         Column("source", TEXT, "c or w: right or wrong on the clean picture", True),
         Column("state", TEXT, "cc, cw, wc or ww: clean then corrupted correctness", True),
-        Column("class", TEXT, _CLASS),
+        Column("class", TEXT, CLASS),
         Column("n_pairs", INTEGER, "pairs that have a RAS"),
         Column("n_missing", INTEGER, "pairs without a RAS"),
         Column("ras_sum", REAL, "sum of RAS over n_pairs"),
     ),
-    (*(column.name for column in _CROSSED), "source", "state", "class"),
+    (*(column.name for column in CROSSED), "source", "state", "class"),
 )
 
 LEADERBOARD = Table(
     "leaderboard",
     "one line per scope and model, over the pairs that have a RAS",
     (
-        _SCOPE,
-        _MODEL,
+        SCOPE,
+        MODEL,
         Column("selector", TRUTH, "took part in choosing the benchmark's samples"),
         Column("n_samples", INTEGER, "samples with at least one pair that has a RAS"),
         Column("n_pairs", INTEGER, "pairs that have a RAS"),
@@ -153,52 +142,52 @@ SOURCE_ATTRIBUTION = Table(
     "source_attribution",
     "mean RAS split by correctness on the clean picture: destructive (c) and corrective (w) part",
     (
-        *_CROSSED,
+        *CROSSED,
         Column("source", TEXT, "c or w: right or wrong on the clean picture"),
-        _N_PAIRS,
-        _N_MISSING,
-        _SHARE,
-        _MEAN_RAS,
-        _CONTRIBUTION,
+        N_PAIRS,
+        N_MISSING,
+        SHARE,
+        MEAN_RAS,
+        CONTRIBUTION,
     ),
-    (*(column.name for column in _CROSSED), "source"),
+    (*(column.name for column in CROSSED), "source"),
 )
 
 STATE_ATTRIBUTION = Table(
     "state_attribution",
     "mean RAS split by correctness on the clean, then the corrupted picture",
     (
-        *_CROSSED,
+        *CROSSED,
         Column("state", TEXT, "cc, cw, wc or ww"),
-        _N_PAIRS,
-        _N_MISSING,
-        _SHARE,
-        _MEAN_RAS,
-        _CONTRIBUTION,
+        N_PAIRS,
+        N_MISSING,
+        SHARE,
+        MEAN_RAS,
+        CONTRIBUTION,
     ),
-    (*(column.name for column in _CROSSED), "state"),
+    (*(column.name for column in CROSSED), "state"),
 )
 
 TRAJECTORY_ATTRIBUTION = Table(
     "trajectory_attribution",
     "mean RAS split by the class of the trajectory that a pair lies on",
     (
-        *_CROSSED,
-        Column("class", TEXT, _CLASS),
-        _N_PAIRS,
-        _N_MISSING,
-        _SHARE,
-        _MEAN_RAS,
-        _CONTRIBUTION,
+        *CROSSED,
+        Column("class", TEXT, CLASS),
+        N_PAIRS,
+        N_MISSING,
+        SHARE,
+        MEAN_RAS,
+        CONTRIBUTION,
     ),
-    (*(column.name for column in _CROSSED), "class"),
+    (*(column.name for column in CROSSED), "class"),
 )
 
 PHENOMENA = Table(
     "phenomena",
     "how often the named phenomena occur",
     (
-        *_CROSSED,
+        *CROSSED,
         Column(
             "phenomenon",
             TEXT,
@@ -206,10 +195,10 @@ PHENOMENA = Table(
         ),
         Column("tau", REAL, "shifts within tau are no finding: 0, 0.01 or 0.1"),
         Column("n_pairs", INTEGER, "pairs that show the phenomenon"),
-        _N_MISSING,
-        _SHARE,
+        N_MISSING,
+        SHARE,
     ),
-    (*(column.name for column in _CROSSED), "phenomenon", "tau"),
+    (*(column.name for column in CROSSED), "phenomenon", "tau"),
 )
 
 #: A view: nothing is stored twice.
@@ -217,16 +206,16 @@ PAIRS = Table(
     "pairs",
     "the shifts with everything one groups by; a pair stands once in each scope it belongs to",
     (
-        _SCOPE,
-        _MODEL,
-        _SAMPLE,
+        SCOPE,
+        MODEL,
+        SAMPLE,
         Column("image_id", TEXT, "the picture; cluster by it, since questions share pictures"),
         Column("benchmark", TEXT, "where the sample comes from"),
         Column("category", TEXT, "the benchmark's own category, or empty"),
         Column("corruption_group", TEXT, "photometric, blur, noise, weather or digital"),
         *(column for column in tables.SHIFTS.columns if column.name not in ("model", "sample_id")),
         Column("source", TEXT, "c or w: right or wrong on the clean picture", True),
-        Column("class", TEXT, _CLASS),
+        Column("class", TEXT, CLASS),
         Column("onset", INTEGER, "first severity at which correctness differs from clean", True),
     ),
     ("scope", "model", "sample_id", "corruption", "severity"),
