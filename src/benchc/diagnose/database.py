@@ -16,8 +16,10 @@ import polars as pl
 
 from benchc import tables
 from benchc.diagnose import schema
+from benchc.diagnose.intervals import add_intervals
+from benchc.diagnose.nulls import add_nulls
 from benchc.diagnose.shifts import refuse_faults, working_connection
-from benchc.diagnose.statements import CHECKS, insert, statement
+from benchc.diagnose.statements import CHECKS, FINDINGS, insert, statement
 from benchc.errors import BadInput
 
 #: The oldest storage format in use; DuckDB 1.2 and later read it.
@@ -42,6 +44,7 @@ class Sources:
     corrupted: Sequence[Path] = ()
     images: Path | None = None
     run: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
 
 
 def build(sources: Sources, path: Path) -> None:
@@ -64,11 +67,12 @@ def build(sources: Sources, path: Path) -> None:
         for table in (*schema.GIVEN, schema.SCORES, *schema.DERIVED):
             connection.execute(schema.create_table(table))
         _load(connection, sources)
-        _derive(connection)
+        _derive(connection, sources.seed)
         connection.execute("BEGIN")
         for table in (*schema.GIVEN, schema.SCORES, *schema.DERIVED):
             _comment(connection, table, "TABLE")
-        _comment(connection, schema.PAIRS, "VIEW")
+        for view in schema.VIEWS:
+            _comment(connection, view, "VIEW")
         connection.execute("COMMIT")
 
 
@@ -145,11 +149,21 @@ def _load_by_model(
     return {model: str(path) for model, path in files.items()}
 
 
-def _derive(connection: duckdb.DuckDBPyConnection) -> None:
-    for table in schema.DERIVED:
+def _derive(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+    for table in schema.QUERIED:
         if table is schema.CELLS:
             connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
+            connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
         connection.execute(f'INSERT INTO "{table.name}" BY NAME {statement(table.name)}')
+    add_nulls(connection)
+    add_intervals(connection, seed)
+    connection.execute(f"CREATE VIEW comparisons AS {statement('comparisons')}")
+    for finding in FINDINGS:
+        contrasts = statement(f"verdicts/{finding}")
+        connection.execute(f"CREATE TEMP TABLE contrasts AS {contrasts}")
+        verdicts = statement("verdicts")
+        connection.execute(f"INSERT INTO verdicts BY NAME {verdicts}", {"finding": finding})
+        connection.execute("DROP TABLE contrasts")
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, table: tables.Table, kind: str) -> None:

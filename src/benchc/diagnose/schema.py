@@ -18,6 +18,18 @@ from benchc.diagnose.columns import (
     SEVERITY,
     SHARE,
 )
+from benchc.diagnose.statistics_schema import (
+    CALIBRATION,
+    COMPARISONS,
+    DIFFERENCES,
+    FLATTENING,
+    INTERVALS,
+    MEASURES,
+    NULLS,
+    ONSETS,
+    STATUSES,
+    VERDICTS,
+)
 from benchc.tables import INTEGER, REAL, TEXT, TEXTS, TRUTH, Column, Table
 
 
@@ -73,6 +85,8 @@ SCORES = Table(
         Column("correct", INTEGER, "1 if the right option alone holds the maximum", True),
         Column("uncertainty", REAL, "S: normalised entropy of the options, 0..1", True),
         Column("misalignment", REAL, "C: |confidence - correct|, 0..1; larger is worse", True),
+        Column("brier", REAL, "sum of squared errors over the options, 0..2", True),
+        Column("nll", REAL, "negative log-likelihood of the right option, nats", True),
     ),
     ("model", "sample_id", "corruption", "severity"),
 )
@@ -201,7 +215,6 @@ PHENOMENA = Table(
     (*(column.name for column in CROSSED), "phenomenon", "tau"),
 )
 
-#: A view: nothing is stored twice.
 PAIRS = Table(
     "pairs",
     "the shifts with everything one groups by; a pair stands once in each scope it belongs to",
@@ -236,7 +249,7 @@ GIVEN = (
 )
 
 #: What the build derives, each by the statement of its name, in this order.
-DERIVED = (
+QUERIED = (
     SCOPES,
     TRAJECTORIES,
     CELLS,
@@ -244,8 +257,20 @@ DERIVED = (
     STATE_ATTRIBUTION,
     TRAJECTORY_ATTRIBUTION,
     PHENOMENA,
+    CALIBRATION,
+    MEASURES,
     LEADERBOARD,
+    STATUSES,
+    ONSETS,
 )
+
+#: What it derives by bisection and bootstrap, and what it concludes from them.
+RESAMPLED = (FLATTENING, NULLS, INTERVALS, DIFFERENCES, VERDICTS)
+
+DERIVED = (*QUERIED, *RESAMPLED)
+
+#: Views: nothing is stored twice.
+VIEWS = (PAIRS, COMPARISONS)
 
 _SQL_TYPES = {
     TEXT: "VARCHAR",

@@ -3,6 +3,8 @@
 Never holds SQL of its own: each statement is a file in `sql/`.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -20,6 +22,17 @@ CHECKS = (
     "missing",
 )
 
+#: The published findings, in the order of the report; each is a file in `sql/verdicts/`.
+FINDINGS = (
+    "clean_accuracy_does_not_predict_ras",
+    "the_most_accurate_model_loses_most",
+    "kept_answers_lose_ras",
+    "gains_come_with_damage",
+    "severity_drives_right_and_wrong_apart",
+    "blur_hurts_right_answers_most",
+    "mild_corruption_raises_accuracy_while_ras_falls",
+)
+
 
 @cache
 def statement(name: str) -> str:
@@ -29,16 +42,27 @@ def statement(name: str) -> str:
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFrame) -> None:
     """Append `frame` to an existing table of the same column names, in row order."""
-    connection.register("incoming", _Streamed(frame))
-    try:
+    with registered(connection, "incoming", frame):
         connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM incoming')
+
+
+def fetch(
+    connection: duckdb.DuckDBPyConnection, query: str, values: Mapping[str, Any] | None = None
+) -> pl.DataFrame:
+    """Run one query, with `values` for its parameters, and return its rows as a frame."""
+    return pl.DataFrame(connection.sql(query, params=values))
+
+
+@contextmanager
+def registered(
+    connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame
+) -> Iterator[None]:
+    """Let statements read `frame` under `name`."""
+    connection.register(name, _Streamed(frame))
+    try:
+        yield
     finally:
-        connection.unregister("incoming")
-
-
-def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
-    """Run one query and return its rows as a frame."""
-    return pl.DataFrame(connection.sql(query))
+        connection.unregister(name)
 
 
 class _Streamed:

@@ -119,6 +119,13 @@ DIFFERENCES = Table(
     (*(column.name for column in _PAIR_OF_MODELS), "measure"),
 )
 
+COMPARISONS = Table(
+    "comparisons",
+    "the differences seen from both sides: each two models stand twice",
+    DIFFERENCES.columns,
+    DIFFERENCES.key,
+)
+
 FLATTENING = Table(
     "flattening",
     "the factor on clean logits that gives the mean entropy of a corrupted cell",

@@ -39,6 +39,39 @@ CREATE MACRO misalignment(p, answer) AS
 COMMENT ON MACRO misalignment IS
     'misalignment C: distance of confidence from correctness, 0..1; larger is worse';
 
+-- The multi-class score: over K options it runs from 0 to 2.
+CREATE MACRO brier(p, answer) AS
+    CASE WHEN is_distribution(p)
+         THEN list_sum([x * x FOR x IN p]) - 2 * p[answer + 1] + 1
+    END;
+COMMENT ON MACRO brier IS
+    'Brier score: sum over the options of (p - [option is right])^2, 0..2; smaller is better';
+
+-- A probability that underflowed to 0 counts as the smallest normal double, at most 708.4 nats.
+CREATE MACRO negative_log_likelihood(p, answer) AS
+    CASE WHEN is_distribution(p)
+         THEN -ln(greatest(p[answer + 1], 2.2250738585072014e-308))
+    END;
+COMMENT ON MACRO negative_log_likelihood IS
+    'minus the natural logarithm of the right option''s probability, nats';
+
+-- A bin holds its lower edge; the last one also holds 1.
+CREATE MACRO confidence_bin(confidence) AS
+    CAST(least(floor(confidence * 15), 14) AS INTEGER) + 1;
+COMMENT ON MACRO confidence_bin IS
+    'which of 15 equal bins of 0..1 a confidence lies in, 1 to 15; the last bin is closed';
+
+-- From the interval of a contrast: does it lie wholly on the side that a finding states?
+CREATE MACRO verdict(low, high, expected) AS
+    CASE WHEN CASE expected WHEN 'negative' THEN high < 0 WHEN 'positive' THEN low  > 0 END
+         THEN 'agree'
+         WHEN CASE expected WHEN 'negative' THEN low  > 0 WHEN 'positive' THEN high < 0 END
+         THEN 'disagree'
+         ELSE 'cannot tell'
+    END;
+COMMENT ON MACRO verdict IS
+    'agree, disagree or cannot tell: whether an interval lies wholly on the expected side of 0';
+
 -- [x]+; greatest(NULL, 0) is 0 and NaN exceeds every number, so both are turned into NULL.
 CREATE MACRO positive_part(x) AS
     CASE WHEN isfinite(CAST(x AS DOUBLE)) THEN greatest(CAST(x AS DOUBLE), 0.0) END;

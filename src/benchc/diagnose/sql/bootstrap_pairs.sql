@@ -1,0 +1,31 @@
+-- What the bootstrap resamples: one model's pairs in one scope, in one order for all models.
+SELECT   clusters.image,
+         pairs.benchmark,
+         pairs.category,
+         pairs.corruption_group,
+         pairs.corruption,
+         pairs.severity,
+         pairs.state,
+         pairs.class,
+         pairs.ras,
+         CAST(pairs.clean_correct AS DOUBLE) AS clean_correct,
+         CAST(pairs.correct AS DOUBLE)       AS corrupted_correct,
+         pairs.misalignment_shift,
+         pairs.uncertainty_shift,
+         paired.* EXCLUDE (model, sample_id, corruption, severity),
+         flattening.ras                      AS flattening_ras,
+         blank.ras                           AS blank_ras
+FROM     pairs
+JOIN     clusters USING (scope, image_id)
+LEFT JOIN paired  USING (model, sample_id, corruption, severity)
+LEFT JOIN nulls AS flattening
+  ON     flattening.kind = 'flattening'
+ AND     flattening.scope = pairs.scope           AND flattening.model = pairs.model
+ AND     flattening.sample_id = pairs.sample_id   AND flattening.corruption = pairs.corruption
+ AND     flattening.severity = pairs.severity
+LEFT JOIN nulls AS blank
+  ON     blank.kind = 'blank'
+ AND     blank.scope = pairs.scope                AND blank.model = pairs.model
+ AND     blank.sample_id = pairs.sample_id
+WHERE    pairs.scope = $scope AND pairs.model = $model
+ORDER BY pairs.sample_id, pairs.corruption, pairs.severity

@@ -1,0 +1,6 @@
+-- What flattening has to match: the entropy of each corrupted pair that has a RAS.
+SELECT   sample_id, corruption, severity, corrupted_uncertainty AS uncertainty
+FROM     scopes
+JOIN     paired USING (model, sample_id)
+WHERE    scope = $scope AND model = $model
+ORDER BY ALL

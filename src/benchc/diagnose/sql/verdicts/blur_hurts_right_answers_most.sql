@@ -1,0 +1,8 @@
+-- "Blur hurts Q_c most": its mean RAS under blur is below the lowest under any other group.
+SELECT scope, model,
+       'RAS of Q_c under blur minus under the worst other group' AS contrast,
+       'negative' AS expected,
+       value, low, high
+FROM   intervals
+WHERE  crossing = 'corruption_group' AND corruption_group = 'blur'
+AND    measure = 'ras_above_worst_other_group' AND part = 'c'
