@@ -52,8 +52,9 @@ rule database:
         ],
         models=RUN.models_facts(),
         run=RUN.run_facts(),
+        seed=RUN.config.seed,
         code=RUN.code("diagnose"),
     shell:
         "benchc --log {log} diagnose build --samples {input.samples} --images {input.images}"
         " --rejected {input.rejected} --selection {input.selection} {params.tables}"
-        " --models {params.models:q} --run {params.run:q} --out {output}"
+        " --models {params.models:q} --run {params.run:q} --seed {params.seed} --out {output}"

@@ -52,8 +52,12 @@ def build(
     corrupted: list[Path] = typer.Option([], help="Recipes of corrupted pictures; repeat."),
     images: Path | None = typer.Option(None, help="The pool's pictures; only sizes are kept."),
     record: list[Path] = typer.Option([], help="run.json of a model's inference; repeat."),
+    seed: int = typer.Option(0, help="Key of the bootstrap's draws."),
 ) -> None:
-    """Build the database of a run: its tables, its attributions and the macros behind them."""
+    """Build the database of a run: its tables, attributions, intervals, verdicts and macros.
+
+    At the end it prints, for each published finding, whether this run's own data agree.
+    """
     from benchc.corrupt import GROUPS
     from benchc.diagnose.database import Sources
     from benchc.diagnose.database import build as build_database
@@ -69,9 +73,19 @@ def build(
         corrupted=corrupted,
         images=images,
         run=_mapping(inline.read(run, "--run"), "--run"),
+        seed=seed,
     )
     build_database(sources, out)
+    _print_verdicts(out)
     print(f'{out}: {len(sources.models)} models; try: benchc sql "FROM leaderboard"')
+
+
+def _print_verdicts(database: Path) -> None:
+    from benchc.diagnose.query import print_query
+    from benchc.diagnose.statements import statement
+
+    print("The published findings in this run, with 95 % intervals:")
+    print_query(database, statement("verdict_table"))
 
 
 def _models(text: str, records: list[Path]) -> list[dict[str, Any]]:

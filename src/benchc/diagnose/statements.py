@@ -25,12 +25,12 @@ CHECKS = (
 #: The published findings, in the order of the report; each is a file in `sql/verdicts/`.
 FINDINGS = (
     "clean_accuracy_does_not_predict_ras",
-    "the_most_accurate_model_loses_most",
+    "most_accurate_model_loses_most",
     "kept_answers_lose_ras",
     "gains_come_with_damage",
-    "severity_drives_right_and_wrong_apart",
+    "severity_splits_right_and_wrong",
     "blur_hurts_right_answers_most",
-    "mild_corruption_raises_accuracy_while_ras_falls",
+    "mild_corruption_raises_accuracy",
 )
 
 
