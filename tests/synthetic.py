@@ -274,4 +274,5 @@ def write_run(run: SyntheticRun, folder: Path) -> Sources:
         models=run.models,
         groups=GROUPS,
         run={"benchc": "0.1.0", "config": {"seed": 0}},
+        draws=100,
     )

@@ -13,7 +13,7 @@ LEVEL = 0.95
 _MOST_OFTEN = 32
 
 
-def weights(n_clusters: int, seed: int, scope: str, draws: int = DRAWS) -> np.ndarray:
+def weights(n_clusters: int, seed: int, scope: str, draws: int) -> np.ndarray:
     """Return how often each cluster stands in each draw, float64 (n_clusters, 1 + draws).
 
     A draw takes `n_clusters` clusters with replacement; column 0 takes each once. The draws are a

@@ -16,6 +16,7 @@ import polars as pl
 
 from benchc import tables
 from benchc.diagnose import schema
+from benchc.diagnose.bootstrap import DRAWS
 from benchc.diagnose.intervals import add_intervals
 from benchc.diagnose.nulls import add_nulls
 from benchc.diagnose.shifts import refuse_faults, working_connection
@@ -45,6 +46,7 @@ class Sources:
     images: Path | None = None
     run: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    draws: int = DRAWS
 
 
 def build(sources: Sources, path: Path) -> None:
@@ -67,7 +69,7 @@ def build(sources: Sources, path: Path) -> None:
         for table in (*schema.GIVEN, schema.SCORES, *schema.DERIVED):
             connection.execute(schema.create_table(table))
         _load(connection, sources)
-        _derive(connection, sources.seed)
+        _derive(connection, sources.seed, sources.draws)
         connection.execute("BEGIN")
         for table in (*schema.GIVEN, schema.SCORES, *schema.DERIVED):
             _comment(connection, table, "TABLE")
@@ -149,14 +151,14 @@ def _load_by_model(
     return {model: str(path) for model, path in files.items()}
 
 
-def _derive(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def _derive(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
     for table in schema.QUERIED:
         if table is schema.CELLS:
             connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
             connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
         connection.execute(f'INSERT INTO "{table.name}" BY NAME {statement(table.name)}')
     add_nulls(connection)
-    add_intervals(connection, seed)
+    add_intervals(connection, seed, draws)
     connection.execute(f"CREATE VIEW comparisons AS {statement('comparisons')}")
     for finding in FINDINGS:
         contrasts = statement(f"verdicts/{finding}")

@@ -29,12 +29,13 @@ class Compared:
     blocks: dict[str, Block]
 
 
-def add_intervals(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def add_intervals(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
     """Fill `intervals` and `differences`, scope by scope.
 
     Args:
         connection: holds every table that `sql/bootstrap_pairs.sql` reads.
         seed: key of the draws.
+        draws: how many.
     """
     connection.execute(f"CREATE TEMP TABLE clusters AS {statement('clusters')}")
     scopes = connection.sql(
@@ -44,7 +45,7 @@ def add_intervals(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
            GROUP BY scope ORDER BY scope"""
     )
     for scope, models, n_images in scopes.fetchall():
-        drawn = weights(n_images, seed, scope)
+        drawn = weights(n_images, seed, scope, draws)
         compared = {
             model: _add_model(connection, scope, model, drawn)
             for model in tqdm(models, desc=f"intervals, {scope}", disable=None)
