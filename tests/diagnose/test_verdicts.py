@@ -69,7 +69,12 @@ def test_the_rival_is_the_best_and_the_lowest_of_the_others(synthetic_database):
                 AND contrast LIKE 'RAS of%'""",
         ).row(0, named=True)
         assert row["contrast"] == f"RAS of {best['model']} minus that of {other['model']}"
-        assert row["value"] == pytest.approx(best["ras"] - other["ras"], abs=1e-9)
+        stated = query(
+            synthetic_database,
+            f"""FROM comparisons WHERE scope = 'selection' AND crossing = 'all' AND measure = 'ras'
+                AND model = '{best["model"]}' AND other = '{other["model"]}'""",
+        ).row(0, named=True)
+        assert (row["value"], row["low"]) == (stated["difference"], stated["low"])
 
 
 def test_verdicts_are_printed_with_their_numbers(synthetic_database, capsys):

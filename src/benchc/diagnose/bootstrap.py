@@ -65,5 +65,5 @@ def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return the quotient, NaN where the denominator is 0."""
-    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    return np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator == 0, np.nan, numerator / denominator)

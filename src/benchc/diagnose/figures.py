@@ -43,7 +43,8 @@ _BINS = 15
 _CONDITIONS = ("clean", "corrupted")
 _MEANS = ("accuracy", "uncertainty", "misalignment", "ece", "brier", "nll", "option_mass", "ties")
 #: Numbers that one block of sums may hold; 8 bytes each.
-_BLOCK = 6_000_000
+_BLOCK = 3_000_000
+_WORTH_CUTTING = 10_000
 
 
 class Label(NamedTuple):
@@ -150,10 +151,13 @@ def _cells(pairs: pl.DataFrame, crossing: str) -> tuple[pl.DataFrame, np.ndarray
 
 
 def _chunks(cells: pl.DataFrame, n_names: int, n_images: int) -> list[tuple[int, int]]:
-    """Cut cells into runs whose sums fit a block; a benchmark's cells stay among themselves."""
+    """Cut cells into runs whose sums fit a block.
+
+    Where it pays, a benchmark's cells stay among themselves: it has few of the pictures.
+    """
     size = max(1, _BLOCK // (n_names * n_images))
     starts = {0, cells.height}
-    if "benchmark" in cells.columns:
+    if "benchmark" in cells.columns and cells.height * n_images > _WORTH_CUTTING:
         starts |= set(np.flatnonzero((cells["benchmark"] != cells["benchmark"].shift()).to_numpy()))
     edges = sorted(starts)
     return [
