@@ -110,6 +110,7 @@ def test_selection_equals_the_oracle(seed, n, severities, failing, above, limit,
     wanted = oracle_select(run.samples, frames, vectors, above, (limit, limit), cap, severities)
     assert dict(zip(found["sample_id"], found["reason"], strict=True)) == wanted
     assert found["kept"].sum() == found["control"].sum()
+    assert (found.filter("control")["trajectories"] > 0).all()
     means = oracle_impurity(frames, severities)
     for row in found.iter_rows(named=True):
         mine = means.get(row["sample_id"], [])

@@ -33,7 +33,8 @@ def select(
 
     Samples with an impurity above the threshold are walked from the highest down, ties by
     sample_id; each is kept unless it is a near duplicate of one kept before (diagnosis protocol,
-    section 2). The control is a random subset of the pool of the same size; it may overlap.
+    section 2). The control is a random subset of the pool of the same size; it may overlap. Like the
+    selection, it is drawn from samples with a complete answer trajectory.
 
     Args:
         samples: `samples` rows: the pool.
@@ -88,7 +89,9 @@ def select(
     )
     kept = pl.col("reason") == "accepted"
     size = chosen.filter(kept).height
-    drawn = control(pool["sample_id"].to_list(), size, seed)
+    drawn = control(
+        found.filter(pl.col("impurity").is_not_null())["sample_id"].to_list(), size, seed
+    )
     return tables.SELECTION.conform(
         chosen.with_columns(kept=kept, control=pl.col("sample_id").is_in(drawn))
     )
