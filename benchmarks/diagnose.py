@@ -1,28 +1,57 @@
-"""Time the whole attribution of 13 models over 849 samples under 96 conditions, and its memory.
+"""Time the whole attribution: 13 models, 849 samples, clean and 95 corrupted conditions.
 
-python benchmarks/diagnose.py [--models 13] [--samples 849] [--large 8]
+    python benchmarks/diagnose.py [--models 13] [--samples 849] [--times 8]
+
+Prints time and peak memory of building the database from the tables of the stages before it
+(scores, shifts, attributions, nulls, 1,000 draws of the bootstrap, verdicts), how the attribution
+compares with the same one in pandas, and what a row costs at once and at several times the rows.
+Each build runs in a process of its own, so that its memory is its own.
 """
 
+import argparse
+import resource
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 
 from benchc import keyed, tables
 from benchc.corrupt import GROUPS
+from benchc.diagnose import database
 from benchc.diagnose.database import Sources
-from benchc.diagnose.shifts import shifts
+from benchc.diagnose.intervals import add_intervals
+from benchc.diagnose.query import query
+from benchc.diagnose.shifts import shifts, working_connection
+from benchc.diagnose.statements import statement
 
 SEVERITIES = (1, 2, 3, 4, 5)
-CONDITIONS = [("clean", 0)] + [
-    (c, s) for names in GROUPS.values() for c in names for s in SEVERITIES
-]
+CORRUPTED = [(name, s) for names in GROUPS.values() for name in names for s in SEVERITIES]
+CONDITIONS = [("clean", 0), *CORRUPTED]
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 BENCHMARKS = 6
 OPTIONS = 4
+#: The crossings of `sql/cells.sql` that pandas repeats, by what they hold fixed.
+CROSSINGS = (
+    [],
+    ["severity"],
+    ["corruption_group"],
+    ["corruption_group", "severity"],
+    ["corruption_group", "corruption"],
+    ["corruption_group", "corruption", "severity"],
+    ["benchmark"],
+    ["benchmark", "severity"],
+    ["benchmark", "corruption_group"],
+    ["benchmark", "category"],
+)
 
 
 def write_run(folder: Path, n_samples: int, n_models: int) -> Sources:
-    """Write the tables of a made-up run: every sample kept, four options, no failed row."""
+    """Write the tables of a made-up run: every sample but one kept, no failed row."""
     samples = _samples(n_samples)
     tables.SAMPLES.write(samples, folder / "samples.parquet")
     tables.REJECTED.write(tables.REJECTED.empty(), folder / "rejected.parquet")
@@ -47,7 +76,7 @@ def write_run(folder: Path, n_samples: int, n_models: int) -> Sources:
 
 
 def _samples(n_samples: int) -> pl.DataFrame:
-    """One sample more than is kept, so that the benchmark is not the pool."""
+    """One sample more than is kept, so that the benchmark is not the pool; two share a picture."""
     return tables.SAMPLES.from_rows(
         {
             "sample_id": f"b{i % BENCHMARKS}/{i:06d}",
@@ -64,19 +93,19 @@ def _samples(n_samples: int) -> pl.DataFrame:
 
 
 def _selection(samples: pl.DataFrame) -> pl.DataFrame:
-    kept = np.arange(samples.height) > 0
     return samples.select(
         "sample_id",
         impurity=pl.lit(0.5),
         trajectories=pl.lit(1, pl.Int64),
         rank=pl.lit(None, pl.Int64),
-        kept=pl.Series(kept),
+        kept=pl.Series(np.arange(samples.height) > 0),
         control=pl.lit(False),
         reason=pl.lit("accepted"),
     )
 
 
 def _predictions(model: str, samples: pl.DataFrame) -> pl.DataFrame:
+    """Answers that flatten and drift with severity; 4 options, float64."""
     random = keyed.generator("benchmark", model)
     n, m = samples.height, len(CONDITIONS)
     logits = np.repeat(random.normal(size=(n, 1, OPTIONS)), m, axis=1)
@@ -90,7 +119,7 @@ def _predictions(model: str, samples: pl.DataFrame) -> pl.DataFrame:
         {
             "model": pl.repeat(model, n * m, eager=True),
             "sample_id": samples["sample_id"].gather(np.repeat(np.arange(n), m)),
-            "corruption": [c for c, _ in CONDITIONS] * n,
+            "corruption": [name for name, _ in CONDITIONS] * n,
             "severity": np.tile(severity[:, 0], n),
             "scoring": pl.repeat("letter", n * m, eager=True),
             "temperature": pl.repeat(1.0, n * m, eager=True),
@@ -102,3 +131,116 @@ def _predictions(model: str, samples: pl.DataFrame) -> pl.DataFrame:
             "status": pl.repeat("ok", n * m, eager=True),
         }
     )
+
+
+def timed_build(sources: Sources, path: Path) -> tuple[float, float, float]:
+    """Build a database in a new process: its seconds, those of the bootstrap, peak memory in MB."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_timed_build, sources, path).result()
+
+
+def _timed_build(sources: Sources, path: Path) -> tuple[float, float, float]:
+    bootstrap = 0.0
+
+    def timed_intervals(*arguments) -> None:
+        nonlocal bootstrap
+        start = time.perf_counter()
+        add_intervals(*arguments)
+        bootstrap = time.perf_counter() - start
+
+    database.add_intervals = timed_intervals
+    start = time.perf_counter()
+    database.build(sources, path)
+    seconds = time.perf_counter() - start
+    return seconds, bootstrap, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def sql_attribution(path: Path) -> float:
+    """Return the seconds that trajectories, cells and the three attributions take in SQL."""
+    connection = working_connection()
+    connection.execute(f"ATTACH '{path}' AS run (READ_ONLY)")
+    for table in ("shifts", "samples", "corruptions", "scopes"):
+        connection.execute(f"CREATE TABLE {table} AS FROM run.{table}")
+    connection.execute(statement("macros"))
+    start = time.perf_counter()
+    connection.execute(f"CREATE TABLE trajectories AS {statement('trajectories')}")
+    connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
+    connection.execute(f"CREATE TABLE cells AS {statement('cells')}")
+    for name in ("source", "state", "trajectory"):
+        connection.execute(f"CREATE TABLE {name} AS {statement(f'{name}_attribution')}")
+    return time.perf_counter() - start
+
+
+def pandas_attribution(path: Path) -> tuple[float, float]:
+    """Return the seconds of the same attribution in pandas, and its mean RAS as a check."""
+    rows = pd.DataFrame(query(path, "FROM shifts").to_dict(as_series=False))
+    samples = query(path, "SELECT sample_id, benchmark, category FROM samples")
+    samples = pd.DataFrame(samples.to_dict(as_series=False))
+    start = time.perf_counter()
+    rows = rows.merge(samples, on="sample_id")
+    rows["corruption_group"] = rows["corruption"].map(GROUP_OF)
+    rows["source"] = rows["state"].str[0]
+    walk = ["model", "sample_id", "corruption"]
+    differs = rows["correct"] != rows["clean_correct"]
+    onset = rows["severity"].where(differs).groupby([rows[c] for c in walk]).transform("min")
+    kept = rows["severity"].where(~differs).groupby([rows[c] for c in walk]).transform("max")
+    right = rows["clean_correct"] == 1
+    rows["class"] = np.select(
+        [
+            onset.isna() & right,
+            onset.isna(),
+            (kept.fillna(0) < onset) & right,
+            kept.fillna(0) < onset,
+            right,
+        ],
+        ["stable_correct", "stable_wrong", "persistent_loss", "persistent_gain", "transient_loss"],
+        "transient_gain",
+    )
+    whole = 0.0
+    for held in CROSSINGS:
+        sizes = rows.groupby(["model", *held])["ras"].agg(["count", "sum"])
+        for part in ("source", "state", "class"):
+            parts = rows.groupby(["model", *held, part])["ras"].agg(["count", "sum"])
+            parts = parts.join(sizes.add_suffix("_whole"), on=["model", *held])
+            parts["share"] = parts["count"] / parts["count_whole"]
+            parts["mean_ras"] = parts["sum"] / parts["count"]
+            parts["contribution"] = parts["sum"] / parts["count_whole"]
+            if not held and part == "state":
+                whole = float(parts["contribution"].groupby("model").sum().mean())
+    return time.perf_counter() - start, whole
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--models", type=int, default=13)
+    parser.add_argument("--samples", type=int, default=849)
+    parser.add_argument("--times", type=int, default=8, help="how many times the rows at the end")
+    wanted = parser.parse_args()
+    costs = {}
+    for times in (1, wanted.times):
+        with tempfile.TemporaryDirectory() as folder:
+            sources = write_run(Path(folder), wanted.samples * times, wanted.models)
+            path = Path(folder) / "bench-c.duckdb"
+            seconds, bootstrap, megabytes = timed_build(sources, path)
+            rows = wanted.models * wanted.samples * times * len(CONDITIONS)
+            costs[times] = seconds / rows
+            print(
+                f"{times}x: {rows:,} predictions in {seconds:.1f} s, {bootstrap:.1f} s of it the "
+                f"bootstrap; peak {megabytes:,.0f} MB, database {path.stat().st_size / 1e6:.0f} MB",
+                flush=True,
+            )
+            if times == 1:
+                mine, (theirs, check) = sql_attribution(path), pandas_attribution(path)
+                whole = query(path, "SELECT avg(ras) AS r FROM leaderboard")["r"].item()
+                assert abs(check - whole) < 1e-9, "pandas and SQL disagree"
+                print(
+                    f"attribution alone: {mine:.1f} s in SQL on one thread, {theirs:.1f} s in "
+                    f"pandas: {theirs / mine:.1f} times as long, the same numbers",
+                    flush=True,
+                )
+    for times, cost in costs.items():
+        print(f"{times}x: {cost * 1e6:.1f} us a row, {cost / costs[1]:.2f} of the cost at 1x")
+
+
+if __name__ == "__main__":
+    main()
