@@ -24,10 +24,9 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         raise BadInput(f"{path}: no such database; run `snakemake --cores all` to build it")
     try:
         connection = duckdb.connect(
-            str(path),
-            read_only=True,
-            config={"enable_external_access": "false", "enable_progress_bar": "false"},
+            str(path), read_only=True, config={"enable_external_access": "false"}
         )
+        connection.execute("SET enable_progress_bar = false")
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
     try:

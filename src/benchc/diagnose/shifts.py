@@ -69,10 +69,9 @@ def working_connection() -> duckdb.DuckDBPyConnection:
 
     One thread adds floating-point numbers in one order, so the same tables give the same bits.
     """
-    return duckdb.connect(
-        ":memory:",
-        config={"threads": 1, "memory_limit": "1GB", "enable_progress_bar": "false"},
-    )
+    connection = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "1GB"})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def refuse_faults(
