@@ -3,9 +3,10 @@
 import json
 import math
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
-import duckdb
 import oracle
 import polars as pl
 import pytest
@@ -221,15 +222,32 @@ def test_same_tables_give_the_same_content(made_up_run, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_an_open_reader_neither_blocks_a_rebuild_nor_breaks(made_up_run, tmp_path):
+READER = """
+import sys, duckdb
+connection = duckdb.connect(sys.argv[1], read_only=True)
+for _ in range(2):
+    print(connection.sql("SELECT value FROM run WHERE name = 'benchc'").fetchall()[0][0])
+    print(connection.sql("SELECT count(*) FROM pairs").fetchall()[0][0], flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_reader_in_another_process_neither_blocks_a_rebuild_nor_breaks(made_up_run, tmp_path):
     path = tmp_path / "b.duckdb"
     sources = replace(write_run(made_up_run, tmp_path), draws=2)
     build(sources, path)
-    with duckdb.connect(str(path), read_only=True) as reader:
-        before = reader.sql("SELECT value FROM run WHERE name = 'benchc'").fetchall()
+    with subprocess.Popen(
+        [sys.executable, "-c", READER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as reader:
+        before = [reader.stdout.readline(), reader.stdout.readline()]
+        assert before[0] == "0.1.0\n"
         build(replace(sources, run={"benchc": "0.2.0"}), path)
-        assert reader.sql("SELECT value FROM run WHERE name = 'benchc'").fetchall() == before
-        assert reader.sql("SELECT count(*) FROM pairs").fetchall()[0][0] > 0
+        after, _ = reader.communicate("\n\n")
+    assert after.splitlines() == [line.strip() for line in before]
+    assert reader.returncode == 0
     assert query(path, "FROM run").rows() == [("benchc", "0.2.0")]
 
 
@@ -306,6 +324,9 @@ def test_files_that_do_not_belong_together_are_refused(made_up_run, tmp_path):
     gone = pl.read_parquet(sources.predictions[0]).filter(pl.col("corruption") != "fog")
     tables.PREDICTIONS.write(gone, fewer)
     refused("unlike other models", predictions=[fewer, *sources.predictions[1:]])
+    alone = replace(sources, models=sources.models[:1], shifts=sources.shifts[:1])
+    with pytest.raises(BadInput, match="not run under fog severity 1, unlike"):
+        build(replace(alone, predictions=[fewer]), path)
 
 
 def test_query_is_read_only_and_says_what_is_wrong(synthetic_database, tmp_path):

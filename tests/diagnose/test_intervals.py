@@ -196,3 +196,20 @@ def test_one_model_one_picture_one_condition(tmp_path):
     assert verdicts.height == 7
     assert set(verdicts["verdict"]) == {"cannot tell"}
     assert query(tmp_path / "b.duckdb", "FROM differences").height == 0
+
+
+def test_a_model_whose_every_row_failed_says_so_and_nothing_else(tmp_path):
+    run = synthetic_run(8, ("a", "b", "c"), ("fog",), (1, 5), failing={"b": 1.0})
+    build(write_run(run, tmp_path), tmp_path / "b.duckdb")
+
+    def ask(sql):
+        return query(tmp_path / "b.duckdb", sql)
+
+    line = ask("FROM leaderboard WHERE scope = 'selection' AND model = 'b'").row(0, named=True)
+    assert (line["n_samples"], line["n_pairs"], line["ras"]) == (0, 0, None)
+    assert line["n_missing"] > 0
+    assert ask("FROM intervals WHERE model = 'b' AND low IS NOT NULL").height == 0
+    assert ask("FROM comparisons WHERE model = 'b' AND difference IS NOT NULL").height == 0
+    assert ask("FROM differences WHERE model = 'a' AND other = 'c' AND low IS NOT NULL").height > 0
+    assert set(ask("FROM verdicts WHERE model = 'b'")["verdict"]) == {"cannot tell"}
+    assert ask("FROM verdicts WHERE contrast LIKE '% b %'").height == 0

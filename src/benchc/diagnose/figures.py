@@ -42,8 +42,8 @@ NULLS = ("flattening", "blank")
 _BINS = 15
 _CONDITIONS = ("clean", "corrupted")
 _MEANS = ("accuracy", "uncertainty", "misalignment", "ece", "brier", "nll", "option_mass", "ties")
-#: Numbers that one block of sums may hold; 8 bytes each.
-_BLOCK = 3_000_000
+#: Numbers that the sums or the draws of one block may hold; 8 bytes each.
+_BLOCK = 2_000_000
 _WORTH_CUTTING = 10_000
 
 
@@ -123,7 +123,7 @@ def figures(
         cells, place = _cells(pairs, crossing)
         order = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place[order], np.arange(cells.height + 1))
-        for first, last in _chunks(cells, n_names, weights.shape[0]):
+        for first, last in _chunks(cells, n_names * max(weights.shape), weights.shape[0]):
             rows = order[bounds[first] : bounds[last]]
             sums = _Sums(columns, rows, place[rows] - first, last - first, pairs, weights)
             found = [*_whole(sums), *(_parts(sums) if parts else ())]
@@ -150,12 +150,12 @@ def _cells(pairs: pl.DataFrame, crossing: str) -> tuple[pl.DataFrame, np.ndarray
     return cells, place["cell"].to_numpy().astype(np.intp)
 
 
-def _chunks(cells: pl.DataFrame, n_names: int, n_images: int) -> list[tuple[int, int]]:
+def _chunks(cells: pl.DataFrame, cell_size: int, n_images: int) -> list[tuple[int, int]]:
     """Cut cells into runs whose sums fit a block.
 
     Where it pays, a benchmark's cells stay among themselves: it has few of the pictures.
     """
-    size = max(1, _BLOCK // (n_names * n_images))
+    size = max(1, _BLOCK // cell_size)
     starts = {0, cells.height}
     if "benchmark" in cells.columns and cells.height * n_images > _WORTH_CUTTING:
         starts |= set(np.flatnonzero((cells["benchmark"] != cells["benchmark"].shift()).to_numpy()))
@@ -272,10 +272,10 @@ class _Sums:
             width = len(column.names)
             place = index if column.code is None else column.code[rows] * size + index
             found = np.bincount(place, column.values[rows], width * size)
-            sums[filled : filled + width] = found.reshape(width, n_cells, -1)
+            sums[filled : filled + width] = found.reshape(width, n_cells, present.size)
             filled += width
-        draws = sums.reshape(-1, present.size) @ weights[present]
-        self._draws = draws.reshape(len(self.names), n_cells, -1)
+        draws = sums.reshape(len(self.names) * n_cells, present.size) @ weights[present]
+        self._draws = draws.reshape(len(self.names), n_cells, weights.shape[1])
         self._place = {name: number for number, name in enumerate(self.names)}
         self._n_images = {
             name: (sums[number] > 0).sum(axis=-1)

@@ -33,8 +33,8 @@ def select(
 
     Samples with an impurity above the threshold are walked from the highest down, ties by
     sample_id; each is kept unless it is a near duplicate of one kept before (diagnosis protocol,
-    section 2). The control is a random subset of the pool of the same size; it may overlap. Like the
-    selection, it is drawn from samples with a complete answer trajectory.
+    section 2). The control is a random subset of the same size of those samples of the pool that
+    have a complete trajectory; it may overlap.
 
     Args:
         samples: `samples` rows: the pool.
