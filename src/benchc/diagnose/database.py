@@ -26,6 +26,9 @@ from benchc.errors import BadInput
 #: The oldest storage format in use; DuckDB 1.2 and later read it.
 STORAGE_VERSION = "v1.2.0"
 
+#: Of DuckDB, which spills beyond it; the bootstrap needs about as much again.
+MEMORY_LIMIT = "400MB"
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -85,6 +88,7 @@ def _new_database(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = working_connection()
         try:
             connection.execute(f"SET temp_directory = {schema.quoted(spill)}")
+            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
             connection.execute(
                 f"ATTACH {schema.quoted(str(path))} AS building "
                 f"(STORAGE_VERSION '{STORAGE_VERSION}')"

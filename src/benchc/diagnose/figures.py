@@ -37,7 +37,6 @@ CLASSES = (
     "transient_gain",
     "incomplete",
 )
-TAUS = (0.0, 0.01, 0.1)
 NULLS = ("flattening", "blank")
 _BINS = 15
 _CONDITIONS = ("clean", "corrupted")
@@ -198,14 +197,14 @@ def _columns(pairs: pl.DataFrame, parts: bool) -> list[_Column]:
             values = exact(pairs[f"{condition}_{name}"].to_numpy())
             columns.append(_Column((f"{condition}_{name}",), values))
         bins = tuple(f"{condition}_bin_{number}" for number in range(_BINS))
-        place = np.minimum(np.floor(confidence * _BINS), _BINS - 1).astype(np.intp)
-        columns.append(_Column(bins, exact(confidence - correct), place))
+        place = pairs[f"{condition}_bin"].to_numpy().astype(np.intp)
+        columns.append(_Column(bins, exact(confidence - correct), place - 1))
     columns += _by_part(SOURCES, source, ras)
     columns += _by_part(STATES, state, ras)
     if not parts:
         return columns
     columns += _by_part(CLASSES, _code(pairs["class"], CLASSES), ras)
-    columns += _phenomena(pairs)
+    columns += [_Column((name,), pairs[name].to_numpy()) for name in pairs.columns if "@" in name]
     for kind in NULLS:
         null = pairs[f"{kind}_ras"]
         known = null.is_not_null().to_numpy()
@@ -230,24 +229,6 @@ def _named(prefix: str, parts: Sequence[str]) -> tuple[str, ...]:
 
 def _code(labels: pl.Series, known: Sequence[str]) -> np.ndarray:
     return labels.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.intp)
-
-
-def _phenomena(pairs: pl.DataFrame) -> list[_Column]:
-    """Return who shows each phenomenon, as `phenomenon@tau`; the definitions are the macros'."""
-    ras, dc, ds = (pl.col(name) for name in ("ras", "misalignment_shift", "uncertainty_shift"))
-    lucky = (pl.col("state") == "wc") & (pl.col("class") == "transient_gain")
-    shown = {
-        f"{name}@{tau}": condition
-        for tau in TAUS
-        for name, condition in {
-            "silent_degradation": (pl.col("state") == "cc") & (ras < -tau),
-            "overconfident_degradation": (dc > tau) & (ds < -tau),
-            "hesitant_support": (dc < -tau) & (ds > tau),
-            "lucky_guess": lucky,
-        }.items()
-    }
-    frame = pairs.select(**shown)
-    return [_Column((name,), frame[name].to_numpy()) for name in shown]
 
 
 class _Sums:

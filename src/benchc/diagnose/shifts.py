@@ -65,12 +65,11 @@ def shifts(
 
 
 def working_connection() -> duckdb.DuckDBPyConnection:
-    """Return an in-memory DuckDB whose results do not depend on the machine: one thread, 600 MB.
+    """Return an in-memory DuckDB whose results do not depend on the machine: one thread, 1 GB.
 
-    One thread adds floating-point numbers in one order, so the same tables give the same bits. With
-    what Python holds beside it, a build stays within 1 GB.
+    One thread adds floating-point numbers in one order, so the same tables give the same bits.
     """
-    connection = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "600MB"})
+    connection = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "1GB"})
     connection.execute("SET enable_progress_bar = false")
     return connection
 

@@ -10,9 +10,34 @@ SELECT   clusters.image,
          pairs.ras,
          CAST(pairs.clean_correct AS DOUBLE) AS clean_correct,
          CAST(pairs.correct AS DOUBLE)       AS corrupted_correct,
-         pairs.misalignment_shift,
-         pairs.uncertainty_shift,
          paired.* EXCLUDE (model, sample_id, corruption, severity),
+         confidence_bin(clean_confidence)     AS clean_bin,
+         confidence_bin(corrupted_confidence) AS corrupted_bin,
+         -- phenomenon@tau
+         silent_degradation(pairs.state, pairs.ras, 0.0)
+             AS "silent_degradation@0.0",
+         overconfident_degradation(pairs.misalignment_shift, pairs.uncertainty_shift, 0.0)
+             AS "overconfident_degradation@0.0",
+         hesitant_support(pairs.misalignment_shift, pairs.uncertainty_shift, 0.0)
+             AS "hesitant_support@0.0",
+         lucky_guess(pairs.state, pairs.class)
+             AS "lucky_guess@0.0",
+         silent_degradation(pairs.state, pairs.ras, 0.01)
+             AS "silent_degradation@0.01",
+         overconfident_degradation(pairs.misalignment_shift, pairs.uncertainty_shift, 0.01)
+             AS "overconfident_degradation@0.01",
+         hesitant_support(pairs.misalignment_shift, pairs.uncertainty_shift, 0.01)
+             AS "hesitant_support@0.01",
+         lucky_guess(pairs.state, pairs.class)
+             AS "lucky_guess@0.01",
+         silent_degradation(pairs.state, pairs.ras, 0.1)
+             AS "silent_degradation@0.1",
+         overconfident_degradation(pairs.misalignment_shift, pairs.uncertainty_shift, 0.1)
+             AS "overconfident_degradation@0.1",
+         hesitant_support(pairs.misalignment_shift, pairs.uncertainty_shift, 0.1)
+             AS "hesitant_support@0.1",
+         lucky_guess(pairs.state, pairs.class)
+             AS "lucky_guess@0.1",
          flattening.ras                      AS flattening_ras,
          blank.ras                           AS blank_ras
 FROM     pairs
