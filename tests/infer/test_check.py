@@ -1,4 +1,4 @@
-"""`benchc check` shows what a model is asked, and ends in an error where a batch changes answers."""
+"""`benchc check` shows how a model is asked, and fails where a batch changes its answers."""
 
 from pathlib import Path
 

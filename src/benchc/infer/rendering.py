@@ -151,6 +151,8 @@ Submit = Callable[[Sequence[Recipe]], Callable[[], Pictures]]
 def renderers(workers: int) -> Iterator[Submit]:
     """Give a function that renders in `workers` processes; with none, here and when waited for.
 
+    The processes start at once, so that a model can load meanwhile.
+
     Raises:
         BadInput: a worker died.
     """
@@ -164,6 +166,8 @@ def renderers(workers: int) -> Iterator[Submit]:
             return lambda: _gathered(future.result() for future in futures)
 
         try:
+            for _ in range(workers):
+                pool.submit(os.getpid)
             yield submit
         except BrokenProcessPool:
             raise BadInput(
