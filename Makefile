@@ -42,7 +42,8 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	touch $@
 
-$(VENV)/ready-dev: $(VENV)/ready envs/requirements-dev.lock
+$(VENV)/ready-dev: $(VENV)/ready envs/requirements-dev.lock envs/requirements-servers.txt
 	@echo "== adding what the tests need"
 	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements-servers.txt
 	touch $@

@@ -1,24 +1,30 @@
-import re
-
 # benchc: from multiple-choice benchmarks to a database of where models fail.
 # Config, the rules of each stage, the public targets; nothing else.
+
+import re
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
+from benchc import locks
 from benchc.errors import BadInput
 from benchc.workflow import Workflow
 
 min_version("9.27")
+locks.hold(Path(".snakemake"))
 
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:
-    RUN = Workflow(config, project=workflow.basedir)
+    RUN = Workflow(
+        config, project=workflow.basedir, files=workflow.overwrite_configfiles
+    )
 except BadInput as error:
     raise WorkflowError(str(error)) from None
 
 
 include: "rules/reference.smk"
+include: "rules/fetch.smk"
 include: "rules/pool.smk"
 include: "rules/corrupt.smk"
 include: "rules/embed.smk"

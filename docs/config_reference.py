@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from benchc.config import Config, Corrupt, Embed, Infer, Select
-from benchc.infer.settings import Model
+from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.pool import specs
 
 SECTIONS: list[tuple[str, type[BaseModel], str]] = [
@@ -18,7 +18,12 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     ("`sources.KEY` of kind `parquet`", specs.ParquetSource, ""),
     ("`sources.KEY` of kind `seedbench2plus`", specs.SeedBench2PlusSource, ""),
     ("`sources.KEY` of kind `mmvp`", specs.MmvpSource, ""),
-    ("`models.KEY`", Model, ""),
+    ("`models.KEY`", TransformersModel, ""),
+    (
+        "`models.KEY` with `backend: openai`",
+        OpenAIModel,
+        "A model behind a server: [how to start one](servers.md).",
+    ),
     ("`corrupt`", Corrupt, ""),
     ("`embed`", Embed, ""),
     ("`select`", Select, ""),
@@ -31,6 +36,8 @@ def default(field: Any) -> str:
     if field.default is PydanticUndefined:
         return "required"
     value = field.default
+    if isinstance(value, Path):
+        return ""
     if isinstance(value, BaseModel):
         return "see below"
     if isinstance(value, tuple) and len(value) > 6:
@@ -47,6 +54,7 @@ def page() -> str:
         "",
         "Made by `python docs/config_reference.py` from the types that check a config; a key that",
         "is not here is refused. Relative paths count from the folder of the Snakefile.",
+        "What `hub_id`, `url` and the keys beside them do: [Fetching](fetching.md).",
     ]
     for title, model, note in SECTIONS:
         lines += ["", f"## {title}", ""]

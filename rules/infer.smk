@@ -7,6 +7,7 @@ rule infer_pool:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
     output:
         predictions="results/infer/{model}/predictions.parquet",
         record="results/infer/{model}/run.json",
@@ -25,6 +26,7 @@ rule infer_pool:
         workers=RUN.config.infer.workers,
     params:
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),
@@ -34,7 +36,7 @@ rule infer_pool:
         code=RUN.code("infer"),
     shell:
         "benchc --log {log} infer predict {wildcards.model} --settings {resources.settings:q}"
-        " --samples {input.samples} --images {input.images} {params.corrupted}"
+        " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
         " {params.options} {params.chosen} {params.shard} --workers {resources.workers}"
         " --out {output.predictions}"
 
@@ -44,11 +46,13 @@ use rule infer_pool as infer_chosen with:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection="results/select/selection.parquet",
     wildcard_constraints:
         model=RUN.one_of(RUN.whole(RUN.followers)),
     params:
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),
@@ -63,6 +67,7 @@ use rule infer_pool as infer_shard with:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection=lambda wildcards: RUN.selection_of(wildcards.model),
     output:
         predictions="results/infer/{model}/shards/{shard}-of-{shards}/predictions.parquet",
@@ -75,6 +80,7 @@ use rule infer_pool as infer_shard with:
         shards=r"\d+",
     params:
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
         corrupted=RUN.each_corruption(
             "--corrupted results/corrupt/{corruption}.parquet"
         ),

@@ -20,10 +20,13 @@ rule pool_source:
         runtime=60,
     params:
         spec=lambda wildcards: RUN.source_spec(wildcards.source),
+        fetched=lambda wildcards: RUN.fetched_option(
+            RUN.config.sources[wildcards.source]
+        ),
         code=RUN.code("pool"),
     shell:
         "benchc --log {log} pool source {wildcards.source} --spec {params.spec:q}"
-        " --out results/pool/sources/{wildcards.source}"
+        " {params.fetched} --out results/pool/sources/{wildcards.source}"
 
 
 rule pool:

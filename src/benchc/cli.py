@@ -5,6 +5,7 @@ Never holds logic of a stage: it turns refused input into one line and keeps the
 
 import contextlib
 import importlib
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -15,7 +16,17 @@ from typer.core import TyperGroup
 
 from benchc.errors import BadInput
 
-STAGES = ("pool", "corrupt", "embed", "infer", "select", "diagnose", "report", "reference")
+STAGES = (
+    "fetch",
+    "pool",
+    "corrupt",
+    "embed",
+    "infer",
+    "select",
+    "diagnose",
+    "report",
+    "reference",
+)
 
 
 class _Stages(TyperGroup):
@@ -27,6 +38,9 @@ class _Stages(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in STAGES:
             return super().get_command(ctx, cmd_name)
+        if cmd_name != "fetch":
+            # Libraries ask the hub about models they have; fetch alone may touch the network.
+            os.environ["HF_HUB_OFFLINE"] = "1"
         module = importlib.import_module(f"benchc.{cmd_name}.command")
         module.app._add_completion = False
         command = typer.main.get_command(module.app)
@@ -45,7 +59,8 @@ def benchc(
 ) -> None:
     """Find where a vision-language model's answers stop being trustworthy, and why.
 
-    The stages follow each other: pool -> corrupt, embed -> infer -> select -> diagnose -> report.
+    The stages follow each other:
+    fetch -> pool -> corrupt, embed -> infer -> select -> diagnose -> report.
     `snakemake --cores all` runs them all; each also works alone, on its own tables.
     """
     if log is not None:
@@ -93,6 +108,20 @@ def sql(
     from benchc.diagnose.query import print_query
 
     print_query(database, statement, format, out)
+
+
+@app.command(name="hash")
+def hash_(
+    folder: Path = typer.Argument(Path("results"), help="The folder of a run."),
+) -> None:
+    """Print a hash of what each table holds, however it is stored: equal runs, equal lines.
+
+    Example: diff <(benchc hash results) <(benchc hash ../elsewhere/results)
+    """
+    from benchc.contents import content_hashes
+
+    for name, content in content_hashes(folder):
+        typer.echo(f"{content}  {name}")
 
 
 @app.command()

@@ -4,16 +4,18 @@ Never reads the network or loads a model; paths stay as they are written.
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from benchc import yaml_text
 from benchc.errors import BadInput
-from benchc.infer.settings import Key, Model
-from benchc.pool.specs import Source
+from benchc.fetch.origin import Origin, Request, request_for
+from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
+from benchc.pool.specs import DrawnSource, Source
+from benchc.section import Section
 
 CORRUPTION_NAMES = (
     "gaussian_noise",
@@ -37,6 +39,9 @@ CORRUPTION_NAMES = (
     "saturate",
 )
 
+#: What open_clip reads of a hub's checkpoint.
+CLIP_FILES = ("*.json", "*.txt", "open_clip_model.safetensors")
+
 Corruption = Literal[CORRUPTION_NAMES]  # type: ignore[valid-type]
 
 
@@ -48,11 +53,7 @@ def _number(value: Any) -> Any:
 Severity = Annotated[int, BeforeValidator(_number), Field(ge=1, le=5, strict=True)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Corrupt(_Section):
+class Corrupt(Section):
     """How pictures are corrupted."""
 
     reference_side: int | None = Field(
@@ -66,7 +67,7 @@ class Corrupt(_Section):
     )
 
 
-class Embed(_Section):
+class Embed(Origin):
     """The CLIP model behind the diversity of the selection."""
 
     model: str = Field(
@@ -77,8 +78,18 @@ class Embed(_Section):
         default=None, description="The weights of an open_clip architecture: a file or a tag."
     )
 
+    @model_validator(mode="after")
+    def _one_model(self) -> "Embed":
+        if self.is_fetched and self.model_fields_set & {"model", "pretrained"}:
+            raise ValueError("give either `model`, or where to fetch one")
+        return self
 
-class Select(_Section):
+    def request(self) -> Request | None:
+        """What has to be fetched before it can be loaded, if anything."""
+        return request_for(self, "model", CLIP_FILES)
+
+
+class Select(Section):
     """Which samples of the pool make the benchmark."""
 
     impurity_above: float = Field(
@@ -93,7 +104,7 @@ class Select(_Section):
     cap: int | None = Field(default=None, ge=1, description="Stop after so many samples.")
 
 
-class Infer(_Section):
+class Infer(Section):
     """How models are run; none of it belongs to a model."""
 
     threads: int = Field(
@@ -106,7 +117,7 @@ class Infer(_Section):
     )
 
 
-class Config(_Section):
+class Config(Section):
     """One run from pool to report."""
 
     seed: int = Field(default=1, ge=0, description="Seed of every random draw.")
@@ -159,19 +170,25 @@ class Config(_Section):
         return self
 
 
-def read_config(values: Mapping[str, Any], project: Path) -> Config:
+def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] = ()) -> Config:
     """Check a config and return it typed.
 
     Args:
         values: The keys of a run; top-level keys that are missing come from the project's own
             `config.yaml`. Where `models` is given, the default `selectors` do not apply.
         project: The folder of the Snakefile, from which relative paths count.
+        files: The YAML files that `values` come from: whoever read them took the last of two
+            equal keys, so they are looked through for such keys.
 
     Raises:
-        BadInput: a key is unknown, misspelt, of the wrong type or out of range, or a path does
-            not exist; the line names the key and the way out.
+        BadInput: a key is given twice, unknown, misspelt, of the wrong type or out of range, or a
+            path does not exist; the line names the key and the way out.
     """
-    defaults = yaml.safe_load((project / "config.yaml").read_text(encoding="utf-8"))
+    for file in files:
+        if file.suffix in (".yaml", ".yml"):
+            yaml_text.load(file.read_text(encoding="utf-8"), str(file))
+    own = project / "config.yaml"
+    defaults = yaml_text.load(own.read_text(encoding="utf-8"), str(own))
     if "models" in values:
         defaults.pop("selectors", None)
     try:
@@ -184,15 +201,17 @@ def read_config(values: Mapping[str, Any], project: Path) -> Config:
 
 def _check_paths(config: Config, project: Path) -> None:
     embed = config.embed
-    if not (project / embed.model).is_dir() and embed.pretrained is None:
+    here = (project / embed.model).is_dir() or embed.pretrained is not None
+    if not embed.is_fetched and not here:
         raise BadInput(
             f"config: embed.model: {embed.model} is no folder; if it is an architecture of "
             "open_clip, name its weights in embed.pretrained"
         )
     for key, model in config.models.items():
-        if model.path is not None and not (project / model.path / "config.json").is_file():
+        path = getattr(model, "path", None) if "path" in model.places else None
+        if path is not None and not (project / path / "config.json").is_file():
             raise BadInput(
-                f"config: models.{key}.path: {model.path} holds no checkpoint (no config.json); "
+                f"config: models.{key}.path: {path} holds no checkpoint (no config.json); "
                 f"relative paths count from {project}"
             )
         for name in model.places:
@@ -203,10 +222,11 @@ def _check_paths(config: Config, project: Path) -> None:
                     f"relative paths count from {project}"
                 )
     for key, source in config.sources.items():
-        path = getattr(source, "path", None)
-        if path is not None and not (project / path).exists():
+        if isinstance(source, DrawnSource) or source.is_fetched:
+            continue
+        if not (project / source.path).exists():
             raise BadInput(
-                f"config: sources.{key}.path: {path} does not exist; "
+                f"config: sources.{key}.path: {source.path} does not exist; "
                 f"relative paths count from {project}"
             )
 
@@ -225,9 +245,9 @@ def _one_line(error: ValidationError) -> str:
     errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     first = errors[0]
     parts = [str(part) for part in first["loc"] if part != "[key]"]
-    if parts[:1] == ["sources"]:
-        # Behind a source's key pydantic puts its kind, which is no key of the config.
-        del parts[2:3]
+    if parts[:1] in (["sources"], ["models"]) and len(parts) > 2:
+        # Behind the key pydantic puts the kind or backend, which is no key of the config.
+        del parts[2]
     place = ".".join(parts).replace("\n", " ")
     message = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
@@ -248,7 +268,8 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     if len(place) == 1:
         return list(Config.model_fields)
     if place[0] == "models":
-        return list(Model.model_fields)
+        kind = OpenAIModel if place[2] == "openai" else TransformersModel
+        return list(kind.model_fields)
     if place[0] == "sources":
         from benchc.pool import specs
 

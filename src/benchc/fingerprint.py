@@ -84,8 +84,9 @@ def _remembered(cache: Path | None) -> dict[str, str]:
 
 
 def packaged(folder: str, pattern: str) -> list[Path]:
-    """Return the package's own data files under `folder` that match `pattern`."""
-    return sorted((_root() / folder).rglob(pattern))
+    """Return the package's own data files, not code, under `folder` that match `pattern`."""
+    found = (_root() / folder).rglob(pattern)
+    return sorted(path for path in found if path.suffix not in {".py", ".pyc"})
 
 
 def _bare_sql(text: str) -> str:

@@ -6,8 +6,7 @@ Never knows what the value means.
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from benchc import yaml_text
 from benchc.errors import BadInput
 
 
@@ -15,7 +14,8 @@ def read(value: str, option: str) -> Any:
     """Return what `value` holds: itself where it starts with a bracket, else the file it names.
 
     Raises:
-        BadInput: the file cannot be read, or neither JSON nor YAML is in it.
+        BadInput: the file cannot be read, or neither JSON nor YAML is in it, or a key is
+            given twice.
     """
     place = option
     if not value.lstrip().startswith(("{", "[")):
@@ -25,7 +25,4 @@ def read(value: str, option: str) -> Any:
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text"
             raise BadInput(f"{option} {place}: cannot be read ({reason})") from None
-    try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise BadInput(f"{place}: neither JSON nor YAML ({' '.join(str(error).split())})") from None
+    return yaml_text.load(value, place)

@@ -243,7 +243,12 @@ PREDICTIONS = Table(
         _SEVERITY,
         Column("scoring", TEXT, "letter or text"),
         Column("temperature", REAL, "what the logits were divided by before the softmax"),
-        Column("logits", REALS, "one a option, natural-log units", True),
+        Column(
+            "logits",
+            REALS,
+            "one a option, natural-log units; upper bounds where status is missing_option",
+            True,
+        ),
         Column("p", REALS, "softmax of the logits over the options", True),
         Column("top1", INTEGER, "lowest option index that holds the maximum", True),
         Column("is_tie", TRUTH, "several options share the maximum", True),

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from benchc import fingerprint
-from benchc.config import Config, read_config
+from benchc.config import Config, Embed, read_config
+from benchc.fetch.origin import Origin, Request
 from benchc.infer.backends import KINDS
+from benchc.infer.settings import Model
+from benchc.pool.specs import DrawnSource, Source
 
 #: The code behind each stage's results; what only shows or moves them is left out.
 _CODE = {
@@ -41,14 +44,14 @@ _DATA = {
 class Workflow:
     """A checked config, with what rules need to know of it."""
 
-    def __init__(self, values: Mapping[str, Any], project: str):
+    def __init__(self, values: Mapping[str, Any], project: str, files: Iterable[str] = ()):
         """Check the config.
 
         Raises:
             BadInput: see `read_config`.
         """
         self.project = Path(project)
-        self.config: Config = read_config(values, self.project)
+        self.config: Config = read_config(values, self.project, map(Path, files))
 
     def each_model(self, pattern: str) -> list[str]:
         """Return `pattern` for every model."""
@@ -93,19 +96,47 @@ class Workflow:
         return Path(os.path.relpath(self.project / path)).as_posix()
 
     def source_spec(self, key: str) -> str:
-        """Return a source's settings as JSON, its path as the working directory sees it."""
+        """Return a source's settings as JSON, its path as the working directory sees it.
+
+        Where it was fetched from is left out: the folder it was fetched to stands for that.
+        """
         spec = self.config.sources[key]
         values = spec.model_dump(mode="json")
-        if "path" in values:
-            values["path"] = self.located(values["path"])
+        if not isinstance(spec, DrawnSource):
+            if not spec.is_fetched:
+                values["path"] = self.located(spec.path)
+            values = {name: v for name, v in values.items() if name not in Origin.model_fields}
         return json.dumps(values, sort_keys=True)
+
+    @cached_property
+    def fetches(self) -> dict[str, Request]:
+        """Everything that has to be fetched, by name; what two keys share stands once."""
+        users = (*self.config.sources.values(), *self.config.models.values(), self.config.embed)
+        wanted = [request for user in users if (request := user.request())]
+        return {request.name: request for request in wanted}
+
+    def fetch_spec(self, name: str) -> str:
+        """Return what to fetch under a name, as JSON."""
+        return self.fetches[name].model_dump_json(exclude_defaults=True)
+
+    def record_of(self, user: Source | Model | Embed) -> list[str]:
+        """Return the record of what is fetched for a source or a model; none for a local one."""
+        request = user.request()
+        return [f"{_fetch_folder(request)}.json"] if request else []
+
+    def fetched_option(self, user: Source | Model | Embed) -> str:
+        """Return the option that tells a command which folder a source or model was fetched to."""
+        request = user.request()
+        return f"--fetched {_fetch_folder(request)}" if request else ""
 
     def source_files(self, key: str) -> list[str]:
         """Return the files that a source reads; a change to one of them rebuilds its pool."""
-        path = getattr(self.config.sources[key], "path", None)
-        if path is None:
+        spec = self.config.sources[key]
+        if isinstance(spec, DrawnSource):
             return []
-        place = self.project / path
+        if spec.is_fetched:
+            return self.record_of(spec)
+        place = self.project / spec.path
         files = [place] if place.is_file() else sorted(f for f in place.rglob("*") if f.is_file())
         return self._inputs(files)
 
@@ -206,12 +237,17 @@ class Workflow:
     @cached_property
     def clip(self) -> str:
         """The CLIP model as the embed command takes it."""
+        wanted = self.config.embed.request()
+        if wanted:
+            return _fetch_folder(wanted)
         model = self.config.embed.model
         return self.located(model) if (self.project / model).is_dir() else model
 
     @cached_property
     def clip_files(self) -> list[str]:
         """The files of a CLIP folder; none for an architecture of open_clip."""
+        if self.config.embed.is_fetched:
+            return self.record_of(self.config.embed)
         folder = self.project / self.config.embed.model
         return self._inputs(sorted(folder.iterdir())) if folder.is_dir() else []
 
@@ -223,6 +259,10 @@ class Workflow:
         """
         located = [self.located(file) for file in files if not file.name.startswith(".")]
         return [path for path in located if "{" not in path and "}" not in path]
+
+
+def _fetch_folder(request: Request) -> str:
+    return f"results/fetch/{request.name}"
 
 
 def _options(**values: object) -> str:

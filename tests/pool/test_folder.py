@@ -179,6 +179,32 @@ def test_a_file_that_is_no_table_of_questions(folder, lines, message):
         read(spec(folder))
 
 
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [("Hint", "hint"), ("hnit", "hint"), ("catgory", "category"), ("ID", "id"), ("hints", "hint")],
+)
+def test_a_misspelt_field_is_not_passed_over(folder, name, right):
+    (rejected,) = one(folder, **{name: "?"}).rejected
+    assert rejected.reason == Reason.MALFORMED
+    assert f"it has a field {name!r} and none {right!r}" in rejected.detail
+
+
+@pytest.mark.parametrize("name", ["license", "width", "idx", "image_id", "question_type", "hit_at"])
+def test_fields_of_its_own_are_a_files_own_matter(folder, name):
+    assert not one(folder, **{name: 3}).rejected
+
+
+def test_a_name_beside_the_one_it_is_like_is_its_own(folder):
+    assert not one(folder, hint="Look.", hints=["a", "b"]).rejected
+
+
+@pytest.mark.parametrize(("header", "right"), [("A,B,c", "C"), ("A,B,catgory", "category")])
+def test_a_misspelt_column_is_not_passed_over(folder, header, right):
+    (folder / "q.csv").write_text(f"image,question,answer,{header}\na.png,Which?,A,x,y,z\n")
+    with pytest.raises(BadInput, match=f"and none '{right}'; rename it"):
+        read(spec(folder, questions="q.csv"))
+
+
 def test_a_missing_folder_or_file(tmp_path):
     with pytest.raises(BadInput, match="no such folder"):
         read(spec(tmp_path / "none"))

@@ -130,6 +130,17 @@ def test_tsv_cells_beyond_the_csv_limit(tmp_path):
     np.testing.assert_array_equal(row.picture(), noise)
 
 
+def test_tsv_places_of_pictures_in_texts(tmp_path):
+    rows = [
+        ("1", CODED, "<image 1> What is it?", "x", "y", "", "A"),
+        ("2", CODED, "What is in <image 1>?", "x", "y", "", "A"),
+        ("3", CODED, "Which?", "<image 1>", "<image 2>", "", "A"),
+    ]
+    source = read_tsv(tsv(tmp_path, rows))
+    assert [row.question for row in source.rows] == ["What is it?", "What is in the image?"]
+    assert reasons(source) == {"3": Reason.MULTI_IMAGE}
+
+
 def test_tsv_as_a_whole(tmp_path):
     with pytest.raises(BadInput, match="no such file"):
         read_tsv(VlmevalkitSource(kind="vlmevalkit", path=tmp_path / "none.tsv"))

@@ -11,6 +11,7 @@ from benchc.errors import BadInput
 
 PROJECT = Path(__file__).parents[2]
 LLAVA = {"path": "reference/llava"}
+SERVED = {"backend": "openai", "url": "http://localhost:8000/v1", "model": "org/name"}
 
 
 def test_the_default_config_is_right():
@@ -49,9 +50,30 @@ def test_models_of_ones_own_all_select_unless_said():
         ({"models": {"m": LLAVA, "M": LLAVA}}, "keys 'm' and 'M' are one file on some disks"),
         ({"models": {"m": {"path": "nowhere"}}}, "models.m.path: nowhere holds no checkpoint"),
         ({"models": {"m": {"hub_id": "a/b"}}}, "`hub_id` needs `revision`"),
-        ({"models": {"m": {"hub_id": "a/b", "revision": "main"}}}, "'main' is not a commit"),
+        ({"models": {"m": {"hub_id": "a/b", "revision": "12e4567"}}}, "'12e4567' is not a commit"),
+        ({"models": {"m": {"hub_id": "b", "revision": "main"}}}, "'b' is no repository"),
+        ({"models": {"m": {"url": "http://a/b.zip"}}}, "`url` needs the checksum"),
+        ({"models": {"m": {"url": "ftp://a/b", "md5": "0" * 32}}}, "begins with http://"),
+        ({"models": {"m": {"url": "http://u:p@a/b", "md5": "0" * 32}}}, "shown in logs"),
+        ({"models": {"m": {"url": "http://a/b", "md5": "0" * 31}}}, "has 32 hexadecimal digits"),
+        ({"models": {"m": {}}}, "give `path` (a folder), `hub_id` with"),
+        ({"models": {"m": {**LLAVA, "revision": "main"}}}, "`revision` goes with `hub_id`"),
+        ({"models": {"CON": LLAVA}}, "models.CON: no file can have this name on Windows"),
+        ({"models": {"nul.v2": LLAVA}}, "no file can have this name on Windows"),
+        ({"models": {"m.": LLAVA}}, "no file can have this name on Windows"),
+        ({"seed": True}, "config: seed: true is neither a number nor a text"),
+        ({"select": {"impurity_above": False}}, "false is neither a number nor a text"),
+        ({"sources": {"d": {"kind": "drawn", "samples": True}}}, "sources.d: samples: true is"),
+        ({"sources": {"d": {"kind": "folder"}}}, "sources.d: give `path`, `hub_id` with"),
+        ({"embed": {"model": "a", "hub_id": "a/b", "revision": "main"}}, "embed: give either"),
         ({"models": {"m": {"hub_id": "a/b", "revision": 12}}}, "12 is not text"),
         ({"models": {"m": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
+        ({"models": {"m": {"backend": "vllm"}}}, "models.m: backend is `transformers` or `openai`"),
+        ({"models": {"m": {**SERVED, "scoring": "text"}}}, "models.m.scoring: a server tells the"),
+        ({"models": {"m": {**SERVED, "url": "host:80"}}}, "models.m.url: write a whole address"),
+        ({"models": {"m": {**SERVED, "timeouts": 3}}}, "unknown key; did you mean 'timeout'?"),
+        ({"models": {"m": {**SERVED, "batch_size": 3}}}, "models.m.batch_size: unknown key"),
+        ({"models": {"openai": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
         ({"selectors": ["lava"]}, "selectors: 'lava' is not in models; did you mean 'llava'?"),
         ({"select": {"impurity": 0.1}}, "did you mean 'impurity_above'?"),
         ({"sources": {"d": {"kind": "folder", "path": "nowhere"}}}, "nowhere does not exist"),
@@ -71,6 +93,20 @@ def test_bad_values_are_refused_by_name(values, says):
         read_config(values, PROJECT)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_key_given_twice_is_refused(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("models:\n  a: {path: x}\n  a: {path: y}\n")
+    with pytest.raises(BadInput) as refusal:
+        read_config({}, PROJECT, [file])
+    assert str(refusal.value) == f"{file}, line 3: key 'a' was given before, in line 2"
+
+
+def test_merged_keys_and_equal_keys_of_different_mappings_are_none_given_twice(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("a: &a {path: x}\nb: {<<: *a, path: y}\nc: [{path: x}, {path: y}]\n")
+    read_config({}, PROJECT, [file])
 
 
 def test_the_reference_is_up_to_date():

@@ -1,5 +1,6 @@
 """A small config, and how tests run the real Snakefile with it."""
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,22 +25,30 @@ ADDED = """
 
 @dataclass
 class Workflow:
-    """A folder in which the project's Snakefile is run with a config of its own."""
+    """A folder in which a project's Snakefile is run with a config of its own."""
 
     folder: Path
     config: Path
+    project: Path = PROJECT
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a run."""
         return [
-            "snakemake", *arguments, "--cores", "2", "--snakefile", str(PROJECT / "Snakefile"),
+            "snakemake", *arguments, "--cores", "2",
+            "--snakefile", str(self.project / "Snakefile"),
             "--directory", str(self.folder), "--configfile", str(self.config),
         ]  # fmt: skip
 
     def run(self, *arguments: str, ok: bool = True) -> str:
         """Run Snakemake and return what it printed."""
-        command = self.command(*arguments)
-        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.project,
+            env=os.environ | {"PYTHONPATH": str(self.project / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         said = done.stdout + done.stderr
         assert (done.returncode == 0) is ok, said
         return said

@@ -37,6 +37,7 @@ KINDS = {
         "benchc.infer.transformers_backend",
         ("torch", "torchvision", "transformers", "tokenizers", "pillow", "numpy"),
     ),
+    "openai": Kind("benchc.infer.openai_backend", ()),
 }
 
 

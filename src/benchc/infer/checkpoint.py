@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import try_to_load_from_cache
+from huggingface_hub.constants import HF_HUB_CACHE
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from benchc.errors import BadInput
@@ -189,6 +191,11 @@ def _check_processor_settings(settings: TransformersModel, image_processor: Any)
 def _from_pretrained(loader: Any, settings: TransformersModel, **arguments: Any) -> Any:
     if settings.path is not None and not (Path(settings.path) / "config.json").is_file():
         raise BadInput(f"model path {settings.path}: no config.json there, so no checkpoint")
+    if settings.hub_id is not None and not _is_cached(settings.hub_id, settings.revision):
+        raise BadInput(
+            f"model {settings.hub_id}: revision {settings.revision} is not in {HF_HUB_CACHE}; "
+            "`benchc fetch files` fetches it, and `--fetched FOLDER` says where to"
+        )
     try:
         return loader.from_pretrained(
             settings.weights,
@@ -208,3 +215,7 @@ def _from_pretrained(loader: Any, settings: TransformersModel, **arguments: Any)
             f"model {settings.weights} (revision {settings.revision or 'local'}) does not load: "
             f"{first_line(error)}"
         ) from error
+
+
+def _is_cached(hub_id: str, revision: str | None) -> bool:
+    return isinstance(try_to_load_from_cache(hub_id, "config.json", revision=revision), str)

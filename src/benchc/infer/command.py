@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchc import inline
 from benchc.errors import BadInput
-from benchc.infer.settings import Model
+from benchc.fetch.stage import place, read_record
+from benchc.infer.settings import Model, TransformersModel
 from benchc.tables import PREDICTIONS, renamed_into_place
 
 app = typer.Typer(no_args_is_help=True, help="Ask a model, and keep its option probabilities.")
@@ -34,6 +35,9 @@ def predict(
     corrupted: list[Path] = typer.Option(help="Tables of the corrupt stage, one a corruption."),
     selection: Path | None = typer.Option(
         None, help="selection.parquet: ask kept and control samples only."
+    ),
+    fetched: Path | None = typer.Option(
+        None, help="Folder that `benchc fetch files` filled with the model."
     ),
     out: Path = typer.Option(help="File to write, predictions.parquet."),
     chunks: Path | None = typer.Option(
@@ -61,13 +65,13 @@ def predict(
         raise BadInput(
             f"--shard {shard}: shards count from 0, so of {shards} the last is {shards - 1}"
         )
-    model = _settings(settings)
+    model, loaded = _located(_settings(settings), fetched)
     kept = chunks or out.parent / "chunks"
     questions = asked.read(samples, images, corrupted, selection, seed, reference_side)
     part = run.Part(kept, shard, shards)
     model_key = backends.model_key(model, threads, kept.parent / "hashes.json")
     with renderers(workers) as submit:
-        backend = backends.load(model, threads, shard)
+        backend = backends.load(loaded, threads, shard)
         answers = run.predict(key, model, backend, questions, model_key, part, submit)
     differing = selftest()
     if differing:
@@ -127,7 +131,9 @@ def check_model(
         raise BadInput(
             f"no model {key!r} in the config; there are {', '.join(workflow.config.models)}"
         )
-    settings = _settings(workflow.model_settings(key))
+    wanted = workflow.config.models[key].request()
+    fetched = results / "fetch" / wanted.name if wanted else None
+    _, settings = _located(_settings(workflow.model_settings(key)), fetched)
     pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
     asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
     backend = backends.load(settings, workflow.config.infer.threads)
@@ -140,8 +146,17 @@ def _settings(text: str) -> Model:
         return TypeAdapter(Model).validate_python(inline.read(text, "--settings"))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "settings"
+        # The first part is the backend, which is no key of the settings.
+        place = ".".join(map(str, first["loc"][1:])) or "settings"
         raise BadInput(f"--settings: {place}: {first['msg']}") from None
+
+
+def _located(model: Model, fetched: Path | None) -> tuple[Model, Model]:
+    """Return the model as results name it, at its commit, and as a loader takes it, in a folder."""
+    if fetched is None or not isinstance(model, TransformersModel):
+        return model, model
+    model = model.at_commit(read_record(fetched).get("commit"))
+    return model, model.lying_in(place(fetched, Path(model.path or ".")))
 
 
 def _write(predictions: pl.DataFrame, record: dict[str, object], out: Path) -> None:

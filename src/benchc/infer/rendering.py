@@ -147,6 +147,11 @@ Submit = Callable[[Sequence[Recipe]], Callable[[], Pictures]]
 """Starts the rendering of some pictures and returns what waits for them."""
 
 
+def rendered_here(recipes: Sequence[Recipe]) -> Callable[[], Pictures]:
+    """Render in this process, when the pictures are waited for."""
+    return lambda: _gathered(recipe.pictures() for recipe in recipes)
+
+
 @contextmanager
 def renderers(workers: int) -> Iterator[Submit]:
     """Give a function that renders in `workers` processes; with none, here and when waited for.
@@ -157,7 +162,7 @@ def renderers(workers: int) -> Iterator[Submit]:
         BadInput: a worker died.
     """
     if workers == 0:
-        yield lambda recipes: lambda: _gathered(recipe.pictures() for recipe in recipes)
+        yield rendered_here
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker) as pool:
 

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from benchc.errors import BadInput
 from benchc.infer.asked import Asked
-from benchc.infer.rendering import Pictures, Submit
+from benchc.infer.rendering import Pictures, Submit, rendered_here
 from benchc.infer.scores import Backend, Question, prediction_columns
 from benchc.infer.settings import Model
 from benchc.keyed import digest
@@ -63,7 +63,7 @@ def predict(
     asked: Asked,
     model_key: str,
     part: Part,
-    submit: Submit,
+    submit: Submit = rendered_here,
 ) -> Answers:
     """Return the predictions of one model for every sample under every condition of its share.
 

@@ -24,7 +24,8 @@ class Score:
     """What a model said: one logit an option (natural-log units), or none and why.
 
     `option_mass` is the share of the full-vocabulary probability on the options' tokens, 0..1,
-    and None where the scoring has no such share.
+    and None where the scoring has no such share. With the status `missing_option` some logits are
+    upper bounds and `option_mass` is a lower one.
     """
 
     logits: tuple[float, ...] | None
@@ -82,7 +83,7 @@ def prediction_columns(score: Score, temperature: float) -> dict[str, object]:
 
     p = softmax(logits / temperature) in float64; a logit that is not finite makes p NULL and the
     status `nonfinite_logits`. top1 is the lowest index that holds the maximum, `is_tie` says that
-    several do.
+    several do. With any other status than `ok` there is no p, only what is known of the logits.
     """
     empty = {"logits": None, "p": None, "top1": None, "is_tie": None, "option_mass": None}
     if score.logits is None:
@@ -90,6 +91,9 @@ def prediction_columns(score: Score, temperature: float) -> dict[str, object]:
     logits = np.asarray(score.logits, dtype=np.float64)
     if not np.isfinite(logits).all():
         return {**empty, "status": "nonfinite_logits"}
+    if score.status != "ok":
+        known = {"logits": logits.tolist(), "option_mass": score.option_mass}
+        return {**empty, **known, "status": score.status}
     weights = np.exp((logits - logits.max()) / temperature)
     p = weights / weights.sum()
     return {

@@ -5,25 +5,50 @@ Never loads anything.
 
 import re
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    StringConstraints,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+from benchc.fetch.origin import Origin, Request, request_for
+from benchc.section import Section
 
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
-Key = Annotated[str, StringConstraints(pattern=rf"^{KEY_PATTERN}$", max_length=64)]
+#: Names that Windows keeps for devices, whatever ending they have.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
 
-class Asked(BaseModel):
+def _safe_as_a_name(key: str) -> str:
+    if _DEVICES.fullmatch(key) or key.endswith("."):
+        raise ValueError("no file can have this name on Windows; take another key")
+    return key
+
+
+Key = Annotated[
+    str,
+    StringConstraints(pattern=rf"^{KEY_PATTERN}$", max_length=64),
+    AfterValidator(_safe_as_a_name),
+]
+
+#: What loading reads of a hub's checkpoint; other formats of the same weights are left there.
+CHECKPOINT_FILES = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
+
+
+class Asked(Section):
     """How a model is asked and its answer read, whatever runs it."""
-
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     #: Settings that make inference faster or place it elsewhere, and change no result.
     speed: ClassVar[frozenset[str]] = frozenset({"shards"})
-    #: Settings that are paths: what lies there counts by its content.
-    places: ClassVar[tuple[str, ...]] = ()
-
     scoring: Literal["letter", "text"] = Field(
         default="letter",
         description="Read the option's letter, or the log-likelihood of the option's text.",
@@ -42,33 +67,36 @@ class Asked(BaseModel):
         default=1, ge=1, description="Jobs that share the model's questions; one a GPU."
     )
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The settings that are paths: what lies there counts by its content."""
+        return ()
+
+    def request(self) -> Request | None:
+        """What has to be fetched before the model can be asked, if anything."""
+        return None
+
     def result_settings(self) -> dict[str, object]:
         """The settings that can change a prediction, for fingerprints."""
-        return self.model_dump(exclude={*self.speed, *self.places})
+        return self.model_dump(mode="json", exclude={*self.speed, *self.places})
 
     def checkpoint_files(self, project: Path) -> list[Path]:
         """The files that decide predictions by their content, sorted; none for a hub or server."""
         return []
 
 
-class TransformersModel(Asked):
+class TransformersModel(Origin, Asked):
     """A checkpoint that the transformers library loads, from a folder or the hub."""
 
-    speed: ClassVar[frozenset[str]] = frozenset({"shards", "batch_size", "device"})
-    places: ClassVar[tuple[str, ...]] = ("path", "chat_template")
+    speed: ClassVar[frozenset[str]] = frozenset({"shards", "batch_size", "device", "url"})
 
     backend: Literal["transformers"] = Field(
         default="transformers", description="What runs the model."
     )
     path: str | None = Field(
         default=None,
-        description="Folder of a checkpoint, relative to the folder of the Snakefile.",
-    )
-    hub_id: str | None = Field(
-        default=None, description="Model on the Hugging Face hub, for instance org/name."
-    )
-    revision: str | None = Field(
-        default=None, description="The hub commit, 40 hexadecimal digits; a branch moves."
+        description="Folder of a checkpoint, relative to the folder of the Snakefile; "
+        "of a fetched one, where it lies in what was fetched, if not at the top.",
     )
     chat_template: str | None = Field(
         default=None,
@@ -107,15 +135,10 @@ class TransformersModel(Asked):
 
     @model_validator(mode="after")
     def _one_place(self) -> "TransformersModel":
-        if (self.path is None) == (self.hub_id is None):
-            raise ValueError("give either `path` (a folder) or `hub_id` with `revision`")
-        if self.hub_id is not None:
-            if self.revision is None:
-                raise ValueError("`hub_id` needs `revision`: 40 hexadecimal digits, quoted")
-            if not re.fullmatch(r"[0-9a-f]{40}", self.revision):
-                raise ValueError(
-                    f"revision {self.revision!r} is not a commit: give its 40 hexadecimal digits"
-                )
+        if self.path is None and not self.is_fetched:
+            raise ValueError(
+                "give `path` (a folder), `hub_id` with `revision`, or `url` with its checksum"
+            )
         if self.chat_template is not None and self.prompt_style == "plain":
             raise ValueError("`prompt_style: plain` uses no chat template; leave one of them out")
         return self
@@ -125,11 +148,30 @@ class TransformersModel(Asked):
         """The folder or hub id that the loaders take."""
         return self.path or self.hub_id or ""
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The settings that are paths; where something fetched lies is not one of the user's."""
+        return ("chat_template",) if self.is_fetched else ("path", "chat_template")
+
+    def request(self) -> Request | None:
+        """What has to be fetched before it can be loaded, if anything."""
+        code = ("*.py",) if self.remote_code else ()
+        return request_for(self, "model", CHECKPOINT_FILES + code)
+
+    def at_commit(self, commit: str | None) -> "TransformersModel":
+        """The same model at the commit that its branch was resolved to."""
+        return self.model_copy(update={"revision": commit})
+
+    def lying_in(self, folder: Path) -> "TransformersModel":
+        """The same model for a loader, which takes a folder."""
+        nowhere = {"hub_id": None, "revision": None, "url": None}
+        return self.model_copy(update={**nowhere, "path": str(folder)})
+
     def checkpoint_files(self, project: Path) -> list[Path]:
         """The files of a checkpoint folder that loading reads, and the template given for it."""
         endings = {".json", ".safetensors", ".jinja", ".model", ".txt", ".bin"}
         found = []
-        if self.path is not None:
+        if self.path is not None and not self.is_fetched:
             folder = project / self.path
             found += [f for f in folder.iterdir() if f.suffix in endings and f.is_file()]
         if self.chat_template is not None:
@@ -137,4 +179,92 @@ class TransformersModel(Asked):
         return sorted(found)
 
 
-Model = TransformersModel
+class OpenAIModel(Asked):
+    """A model behind a server that speaks the OpenAI chat-completions protocol."""
+
+    speed: ClassVar[frozenset[str]] = frozenset(
+        {"shards", "url", "key_variable", "concurrency", "timeout", "retries"}
+    )
+
+    backend: Literal["openai"] = Field(description="What runs the model.")
+    url: str = Field(description="Where the server is, for instance http://localhost:8000/v1.")
+    model: str = Field(min_length=1, description="The name the server knows the model by.")
+    revision: str | None = Field(
+        default=None,
+        description="What tells these weights from others of that name: a commit, a checksum. "
+        "Change it and every question is asked again.",
+    )
+    key_variable: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="The environment variable that holds the server's key; none for no key.",
+    )
+    label_prefix: Literal["", " "] = Field(
+        default="",
+        description="What the model writes before an option's letter; a space where the chat "
+        "template ends in none.",
+    )
+    top_logprobs: int = Field(
+        default=20, ge=2, description="Next tokens to ask for; more finds rarer letters."
+    )
+    extra_body: dict[str, JsonValue] = Field(
+        default={},
+        description="Further fields of each request, for instance "
+        "`{chat_template_kwargs: {enable_thinking: false}}`.",
+    )
+    concurrency: int = Field(default=8, ge=1, description="Requests on their way at once.")
+    timeout: float = Field(
+        default=120, gt=0, allow_inf_nan=False, description="Seconds to wait for one answer."
+    )
+    retries: int = Field(
+        default=8, ge=0, description="Further tries of a request that failed, ever later."
+    )
+
+    @field_validator("scoring")
+    @classmethod
+    def _letters_only(cls, scoring: str) -> str:
+        if scoring == "text":
+            raise ValueError("a server tells the next token alone; use `scoring: letter`")
+        return scoring
+
+    @field_validator("url")
+    @classmethod
+    def _plain_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("write a whole address, for instance http://localhost:8000/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("leave keys out of the address; name their variable in `key_variable`")
+        return url.rstrip("/")
+
+    @field_validator("extra_body")
+    @classmethod
+    def _only_further_fields(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        taken = sorted(extra.keys() & REQUEST_FIELDS)
+        if taken:
+            raise ValueError(f"{', '.join(taken)}: set by benchc itself; leave it out")
+        return extra
+
+
+#: What each request to a server says in any case.
+REQUEST_FIELDS = frozenset(
+    {"model", "messages", "max_tokens", "temperature", "top_p", "n", "stream"}
+    | {"logprobs", "top_logprobs"}
+)
+
+
+def _backend(values: Any) -> str:
+    if isinstance(values, dict):
+        return str(values.get("backend", "transformers"))
+    return str(getattr(values, "backend", "transformers"))
+
+
+#: A model of any backend, told apart by its `backend`.
+Model = Annotated[
+    Annotated[TransformersModel, Tag("transformers")] | Annotated[OpenAIModel, Tag("openai")],
+    Discriminator(
+        _backend,
+        custom_error_type="unknown_backend",
+        custom_error_message="backend is `transformers` or `openai`",
+    ),
+]

@@ -14,10 +14,11 @@ from tqdm import tqdm
 
 from benchc import inline
 from benchc.errors import BadInput
+from benchc.fetch.stage import place
 from benchc.pool.build import TABLES, Pool, build_source
 from benchc.pool.build import merge as merge_pools
 from benchc.pool.rows import Row
-from benchc.pool.specs import FolderSource, Source
+from benchc.pool.specs import DrawnSource, FolderSource, Source
 
 app = typer.Typer(no_args_is_help=True, help="Gather samples: questions with pictures.")
 
@@ -32,6 +33,9 @@ def source(
     key: Annotated[str, typer.Argument(help="Name of the source; sample ids begin with it.")],
     spec: Annotated[str, typer.Option(help="What to read: `{...}`, or a file that holds it.")],
     out: Out,
+    fetched: Annotated[
+        Path | None, typer.Option(help="Folder that `benchc fetch files` filled with it.")
+    ] = None,
 ) -> None:
     """Build the pool of one source.
 
@@ -49,7 +53,10 @@ def source(
 
     Example: benchc pool source mine --spec mine.yaml --out results/pool/mine
     """
-    pool = build_source(key, read_spec(spec), _bar(key))
+    wanted = read_spec(spec)
+    if fetched is not None and not isinstance(wanted, DrawnSource):
+        wanted = wanted.model_copy(update={"path": place(fetched, wanted.path)})
+    pool = build_source(key, wanted, _bar(key))
     _write(pool, out)
     typer.echo(_summary(key, pool))
 

@@ -3,6 +3,7 @@
 Never opens a file and never decodes a picture.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,8 @@ from string import ascii_uppercase
 import numpy as np
 
 MAX_OPTIONS = len(ascii_uppercase)
+_PLACEHOLDER = re.compile(r"<image \d+>")
+_AT_AN_END = re.compile(r"\A\s*<image \d+>\s*|\s*<image \d+>\s*\Z")
 
 
 class Reason(StrEnum):
@@ -168,3 +171,14 @@ def outside(answer: object, letters: Mapping[str, int]) -> Unusable:
 def with_hint(hint: str, question: str) -> str:
     """Return the question, after its hint on a line of its own if there is one."""
     return f"{hint}\n{question}" if hint.strip() else question
+
+
+def with_one_picture(question: str, options: Sequence[str]) -> str:
+    """Return the question without `<image 1>`: each model places the picture its own way.
+
+    Raises:
+        Unusable: multi_image, if an option is a picture.
+    """
+    if any(_PLACEHOLDER.search(text) for text in options):
+        raise Unusable(Reason.MULTI_IMAGE, "its options are pictures")
+    return _PLACEHOLDER.sub("the image", _AT_AN_END.sub("", question))

@@ -6,7 +6,10 @@ Never reads a file, and imports nothing heavier than pydantic.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
+
+from benchc.fetch.origin import Origin, Request, request_for
+from benchc.section import Section
 
 KEY_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 
@@ -16,22 +19,21 @@ Benchmark = Literal[
 ]  # fmt: skip
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DrawnSource(_Spec):
+class DrawnSource(Section):
     """Scenes drawn by this package, six tracks, each a benchmark of its own."""
 
     kind: Literal["drawn"]
     samples: PositiveInt = Field(description="How many samples to draw, over the six tracks.")
     seed: int = Field(default=1, ge=0, description="Another seed draws other scenes.")
 
+    def request(self) -> None:
+        """Nothing has to be fetched."""
 
-class _FileSource(_Spec):
+
+class _FileSource(Origin):
     """What all sources that read files share."""
 
-    path: Path
+    path: Path = Path()
     samples: PositiveInt | None = Field(
         default=None, description="Take a random subset of this size; all when left out."
     )
@@ -55,12 +57,22 @@ class _FileSource(_Spec):
             raise ValueError("an empty name excludes nothing; leave it out")
         return names
 
+    @model_validator(mode="after")
+    def _somewhere(self) -> "_FileSource":
+        if "path" not in self.model_fields_set and not self.is_fetched:
+            raise ValueError("give `path`, `hub_id` with `revision`, or `url` with its checksum")
+        return self
+
+    def request(self) -> Request | None:
+        """What has to be fetched before it can be read, if anything."""
+        return request_for(self, "dataset")
+
 
 class FolderSource(_FileSource):
     """A folder of pictures with a file of questions: how you bring your own."""
 
     kind: Literal["folder"]
-    path: Path = Field(description="The folder that holds pictures and questions.")
+    path: Path = Field(default=Path(), description="The folder that holds pictures and questions.")
     questions: str = Field(
         default="questions.jsonl",
         description="File of questions in the folder: .jsonl, .csv or .tsv.",
@@ -75,10 +87,10 @@ class VlmevalkitSource(_FileSource):
     """A VLMEvalKit TSV: pictures as base64 in the table."""
 
     kind: Literal["vlmevalkit"]
-    path: Path = Field(description="The .tsv file.")
+    path: Path = Field(default=Path(), description="The .tsv file.")
 
 
-class FieldMap(_Spec):
+class FieldMap(Section):
     """Which column of a hub table holds what."""
 
     id: tuple[str, ...] = Field(
@@ -120,7 +132,9 @@ class ParquetSource(_FileSource):
     """A benchmark as the hubs carry it: Parquet with encoded pictures."""
 
     kind: Literal["parquet"]
-    path: Path = Field(description="The .parquet file, or a folder with all shards of one split.")
+    path: Path = Field(
+        default=Path(), description="The .parquet file, or a folder with all shards of one split."
+    )
     fields: Benchmark | FieldMap = Field(description="A known benchmark, or a map of its columns.")
 
 
@@ -128,14 +142,16 @@ class SeedBench2PlusSource(_FileSource):
     """SEED-Bench-2-Plus as its authors publish it: one JSON file and a folder of pictures."""
 
     kind: Literal["seedbench2plus"]
-    path: Path = Field(description="SEED-Bench-2-plus-text-rich.json; pictures lie beside it.")
+    path: Path = Field(
+        default=Path(), description="SEED-Bench-2-plus-text-rich.json; pictures lie beside it."
+    )
 
 
 class MmvpSource(_FileSource):
     """MMVP as its authors publish it: Questions.csv and the folder `MMVP Images`."""
 
     kind: Literal["mmvp"]
-    path: Path = Field(description="The folder.")
+    path: Path = Field(default=Path(), description="The folder.")
     exclude_ids: tuple[str, ...] = Field(
         default=("99", "100", "279", "280"),
         description="Rows to leave out; these four have swapped answers in the original file.",

@@ -3,8 +3,9 @@
 Never re-types a text and never guesses which option was meant.
 """
 
+import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 from string import ascii_uppercase
@@ -27,7 +28,8 @@ from benchc.pool.rows import (
 from benchc.pool.specs import FolderSource
 from benchc.pool.text import csv_rows, decode_utf8
 
-_COLUMNS = {"id", "image", "question", "hint", "answer", "category", *ascii_uppercase}
+_FIELDS = ("id", "image", "question", "hint", "options", "answer", "category")
+_COLUMNS = ("id", "image", "question", "hint", "answer", "category", *ascii_uppercase)
 
 
 class _Number(str):
@@ -65,6 +67,9 @@ def read(spec: FolderSource) -> SourceRows:
 
 
 def _row(ref: str, record: dict, folder: Path, where: str) -> Row:
+    meant = _misspelt(record, _FIELDS)
+    if meant:
+        raise Unusable(Reason.MALFORMED, f"it has a field {meant}")
     question = _text(record, "question")
     if not question.strip():
         raise Unusable(Reason.MALFORMED, "it has no question")
@@ -202,6 +207,21 @@ def _refs(file: Path, records: list[tuple[str, dict]]) -> list[str]:
     return [str(ref) for ref in ids]
 
 
+def _misspelt(names: Iterable[str], known: tuple[str, ...]) -> str:
+    """Say which name is a known one in other letters, or empty: such a field would go unread.
+
+    Other fields are a file's own and left alone, and so is every name beside the one it is like.
+    """
+    given = set(names)
+    for name in sorted(given - set(known)):
+        for right in known:
+            close = len(right) > 3 and abs(len(name) - len(right)) <= 1
+            like = difflib.SequenceMatcher(None, name.lower(), right).ratio() if close else 0
+            if right not in given and (name.lower() == right.lower() or like >= 0.7):
+                return f"{name!r} and none {right!r}; rename it, or leave it out"
+    return ""
+
+
 def _json_lines(file: Path) -> Iterator[tuple[str, dict]]:
     decoder = json.JSONDecoder(
         object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
@@ -234,6 +254,9 @@ def _table(file: Path) -> Iterator[tuple[str, dict]]:
         header = next(rows)[1]
     except StopIteration:
         raise BadInput(f"{file}: it is empty") from None
+    meant = _misspelt(header, _COLUMNS)
+    if meant:
+        raise BadInput(f"{file}: it has a column {meant}")
     missing = [name for name in ("image", "question", "answer", "A", "B") if name not in header]
     if missing:
         raise BadInput(

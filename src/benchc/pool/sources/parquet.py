@@ -24,6 +24,7 @@ from benchc.pool.rows import (
     check_count,
     lettered,
     with_hint,
+    with_one_picture,
 )
 from benchc.pool.sources.embedded import from_cell
 from benchc.pool.sources.fields import FIELD_MAPS
@@ -32,7 +33,6 @@ from benchc.pool.sources.vlmevalkit import refuse_copy
 from benchc.pool.specs import FieldMap, ParquetSource
 
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.parquet\Z")
-_PLACEHOLDER = re.compile(r"<image \d+>")
 _LETTER = re.compile(r"\((?P<inside>[A-Z])\)|(?P<bare>[A-Z])\.?")
 
 
@@ -98,9 +98,7 @@ def _item(ref: str, record: dict, fields: FieldMap) -> tuple[str, tuple[str, ...
     if not any(named.values()):
         raise Unusable(Reason.OPEN_ENDED, "it has no options")
     options, indices = lettered(named)
-    if any(_PLACEHOLDER.search(text) for text in options):
-        raise Unusable(Reason.MULTI_IMAGE, "its options are pictures")
-    return _without_placeholder(question), options, _answer(record, fields, indices)
+    return with_one_picture(question, options), options, _answer(record, fields, indices)
 
 
 def _options(record: dict, fields: FieldMap) -> dict[str, Any]:
@@ -154,12 +152,6 @@ def _one_picture(filled: list[str]) -> str:
     if len(filled) > 1:
         raise Unusable(Reason.MULTI_IMAGE, f"it has {len(filled)} pictures")
     return filled[0]
-
-
-def _without_placeholder(question: str) -> str:
-    """Return the question without `<image 1>`: each model places the picture its own way."""
-    question = re.sub(r"\A\s*<image \d+>\s*|\s*<image \d+>\s*\Z", "", question)
-    return _PLACEHOLDER.sub("the image", question)
 
 
 def _text(record: dict, column: str | None, fields: FieldMap) -> str:

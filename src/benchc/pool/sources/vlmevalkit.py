@@ -18,6 +18,7 @@ from benchc.pool.rows import (
     answer_index,
     lettered,
     with_hint,
+    with_one_picture,
 )
 from benchc.pool.sources.embedded import from_base64
 from benchc.pool.specs import VlmevalkitSource
@@ -90,10 +91,11 @@ def _row(index: str, record: dict[str, str], table: dict[str, dict[str, str]], w
     if not any(named.values()):
         raise Unusable(Reason.OPEN_ENDED, "it has no options")
     options, indices = lettered(named)
+    question = with_one_picture(record["question"], options)
     return Row(
         source_ref=index,
         category=record.get("category", ""),
-        question=with_hint(record.get("hint", ""), record["question"]),
+        question=with_hint(record.get("hint", ""), question),
         options=options,
         answer=answer_index(record.get("answer", ""), indices),
         picture=partial(from_base64, _image(record["image"], table)),

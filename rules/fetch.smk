@@ -1,0 +1,28 @@
+# fetch: benchmarks and models from a hub or an address; the only rules that touch the network.
+# What comes lies in results/fetch/NAME, where a stopped download goes on; the record is written last.
+
+
+# Everything at once: for a machine with a network, before the rest runs on one without.
+rule fetch_all:
+    input:
+        expand("results/fetch/{name}.json", name=RUN.fetches),
+
+
+rule fetch:
+    output:
+        "results/fetch/{name}.json",
+    log:
+        "results/logs/fetch/{name}.log",
+    wildcard_constraints:
+        name=RUN.one_of(RUN.fetches),
+    localrule: True
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=1440,
+    params:
+        # Asks for `threads` so that it triggers no rerun: the name says what counts.
+        spec=lambda wildcards, threads: RUN.fetch_spec(wildcards.name),
+    shell:
+        "benchc --log {log} fetch files --spec {params.spec:q} --out results/fetch/{wildcards.name}"

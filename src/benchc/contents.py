@@ -1,0 +1,71 @@
+"""Hashes of what result files hold, so that two runs can be told equal or not.
+
+Never looks at how a file is stored: compression, row groups, row order and dates do not count.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from benchc.errors import BadInput
+
+_PARTS = "chunks"
+
+
+def content_hashes(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield a name and a SHA-256 for every table below `folder`, in the order of the names.
+
+    Parquet files and the tables of DuckDB files are hashed by column names, types and rows, as a
+    set; CSV files by their bytes. Chunks of inference are left out: the merged table holds them.
+
+    Args:
+        folder: Usually `results`.
+
+    Yields:
+        Path below `folder` (for a database with `:table`), and 64 hex digits.
+
+    Raises:
+        BadInput: there is no such folder, or a file cannot be read.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder")
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.name.startswith(".") or _PARTS in path.relative_to(folder).parts:
+            continue
+        try:
+            if path.suffix == ".csv":
+                yield name, hashlib.sha256(path.read_bytes()).hexdigest()
+            elif path.suffix == ".parquet":
+                with duckdb.connect() as connection:
+                    yield name, _hash_of(connection, "read_parquet(?)", [str(path)])
+            elif path.suffix == ".duckdb":
+                yield from _database_hashes(path, name)
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            raise BadInput(f"{path}: cannot be read ({reason})") from None
+
+
+def _database_hashes(path: Path, name: str) -> Iterator[tuple[str, str]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        tables = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY ALL"
+        ).fetchall()
+        for (table,) in tables:
+            quoted = table.replace('"', '""')
+            yield f"{name}:{table}", _hash_of(connection, f'"{quoted}"', [])
+
+
+def _hash_of(connection: duckdb.DuckDBPyConnection, source: str, values: list[str]) -> str:
+    described = connection.execute(f"DESCRIBE FROM {source}", values).fetchall()
+    columns = [f"{name} {kind}" for name, kind, *_ in described]
+    # Numbers become JSON by their shortest text that reads back as the same number.
+    (rows,) = connection.execute(
+        f"""SELECT coalesce(string_agg(row_hash, '' ORDER BY row_hash), '')
+            FROM (SELECT sha256(to_json(content)::VARCHAR) AS row_hash
+                  FROM {source} AS content)""",
+        values,
+    ).fetchall()[0]
+    return hashlib.sha256("\n".join([*columns, rows]).encode()).hexdigest()

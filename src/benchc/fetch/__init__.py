@@ -1,0 +1,1 @@
+"""Bring benchmarks and models here: from a hub by commit, or from an address by checksum."""

@@ -1,0 +1,45 @@
+"""The `benchc fetch` command; never holds logic.
+
+Heavy libraries are loaded when it runs, not when it is listed.
+"""
+
+from pathlib import Path
+
+import typer
+from pydantic import ValidationError
+
+from benchc import inline
+from benchc.errors import BadInput
+from benchc.fetch.origin import Request
+from benchc.fetch.stage import fetch as fetch_to
+
+app = typer.Typer(no_args_is_help=True, help="Fetch a benchmark or a model, once and checked.")
+
+
+@app.callback()
+def _fetch() -> None:
+    """Fetch a benchmark or a model: the only stage that touches the network."""
+
+
+@app.command()
+def files(
+    spec: str = typer.Option(help="What to fetch: `{...}`, or a file that holds it."),
+    out: Path = typer.Option(help="Folder for the files; the record goes to OUT.json beside it."),
+) -> None:
+    """Fetch files from a hub by commit, or one file from an address by checksum.
+
+    A killed command goes on where it was. HF_TOKEN opens gated repositories, HF_ENDPOINT names
+    another hub, HTTPS_PROXY a proxy.
+
+    Example: benchc fetch files --out results/fetch/cvbench --spec
+    '{hub_id: nyu-visionx/CV-Bench, revision: main, files: ["test_*.parquet"]}'
+    """
+    try:
+        wanted = Request.model_validate(inline.read(spec, "--spec"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "spec"
+        raise BadInput(f"--spec: {key}: {first['msg'].removeprefix('Value error, ')}") from None
+    record = fetch_to(wanted, out)
+    came = record.get("commit") or record.get("sha256") or record.get("md5")
+    typer.echo(f"{out}: {len(record['files'])} files, {came}", err=True)

@@ -1,0 +1,207 @@
+"""What an edit reruns: a copy of the project is edited after a run, and the real plan is read."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from small_run import ADDED, PROJECT, TINY, Workflow
+
+pytestmark = pytest.mark.workflow
+
+DIAGNOSIS = {"diagnose_model", "database", "report"}
+FROM_SELECTION = {"select"} | DIAGNOSIS
+FROM_INFERENCE = {"infer_pool"} | FROM_SELECTION
+FROM_PICTURES = {"corrupt"} | FROM_INFERENCE
+NOT_COPIED = shutil.ignore_patterns(
+    ".*", "results", "build", "*.egg-info", "__pycache__", "tests", "docs", "benchmarks"
+)
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory) -> Workflow:
+    """A copy of the project with a finished run of its own, to be edited and put back."""
+    project = tmp_path_factory.mktemp("copy") / "project"
+    shutil.copytree(PROJECT, project, ignore=NOT_COPIED)
+    config = project / "tiny.yaml"
+    config.write_text(TINY)
+    workflow = Workflow(project, config, project)
+    workflow.run("all")
+    return workflow
+
+
+@pytest.fixture
+def put_back(edited) -> Iterator[None]:
+    """Undo what a test edits in the copy."""
+    kept = {
+        path: path.read_bytes()
+        for place in ("src", "rules", "tiny.yaml")
+        for path in ([edited.project / place, *(edited.project / place).rglob("*")])
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    yield
+    for path, content in kept.items():
+        if path.read_bytes() != content:
+            path.write_bytes(content)
+
+
+def substitute(workflow: Workflow, place: str, pattern: str, by: str) -> None:
+    """Replace the first match of `pattern` in a file of the copy."""
+    path = workflow.project / place
+    text, count = re.subn(pattern, by, path.read_text(), count=1)
+    assert count == 1, f"{pattern} is not in {place}"
+    path.write_text(text)
+
+
+def rules(workflow: Workflow) -> set[str]:
+    return set(workflow.planned("all")) - {"all"}
+
+
+def test_comments_docstrings_formatting_and_dates_rerun_nothing(edited, put_back):
+    for path in (edited.project / "src").rglob("*.py"):
+        lines = path.read_text()
+        path.write_text(lines + "\n\n# A comment.\n")
+    for path in (edited.project / "src").rglob("*.sql"):
+        path.write_text("-- A comment.\n" + path.read_text())
+    substitute(edited, "src/benchc/corrupt/blur.py", '"""', '"""Another word. ')
+    substitute(edited, "src/benchc/infer/scores.py", r"import (\w+)", r"import \1  # why")
+    for path in (edited.project / "reference").rglob("*"):
+        path.touch()
+    assert rules(edited) == set()
+
+
+def test_a_clone_beside_copied_results_reruns_nothing(edited, tmp_path):
+    clone = tmp_path / "clone"
+    shutil.copytree(PROJECT, clone, ignore=NOT_COPIED)
+    shutil.copytree(edited.project / "results", clone / "results")
+    shutil.copytree(edited.project / ".snakemake", clone / ".snakemake")
+    shutil.copy(edited.config, clone)
+    assert rules(Workflow(clone, clone / "tiny.yaml", clone)) == set()
+
+
+CODE = [
+    pytest.param(
+        "src/benchc/diagnose/sql/macros.sql",
+        r"(CREATE MACRO normalized_entropy\(p\) AS\s+)",
+        r"\1 1.0 * ",
+        DIAGNOSIS,
+        id="entropy macro",
+    ),
+    pytest.param(
+        "src/benchc/infer/transformers_backend.py",
+        r"return ",
+        "return () and ",
+        FROM_INFERENCE,
+        id="backend",
+    ),
+    pytest.param(
+        "src/benchc/select/impurity.py",
+        r"length = 1 ",
+        "length = 2 ",
+        FROM_SELECTION,
+        id="impurity",
+    ),
+    pytest.param(
+        "src/benchc/report/wording.py", r"return ", "return '' or ", {"report"}, id="report"
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "pattern", "by", "expected"), CODE)
+def test_an_edit_of_code_reruns_what_depends_on_it(edited, put_back, place, pattern, by, expected):
+    substitute(edited, place, pattern, by)
+    assert rules(edited) == expected
+
+
+SETTINGS = [
+    pytest.param(r"(impurity_above: )0", r"\g<1>0.01", FROM_SELECTION, id="threshold"),
+    pytest.param(r"(path: reference/llava,)", r"\1 batch_size: 8, device: cpu,", set(), id="speed"),
+    pytest.param(
+        r'(path: reference/llava, )instruction: ""',
+        r'\1instruction: "Answer:"',
+        FROM_INFERENCE,
+        id="prompt",
+    ),
+    pytest.param(r"(path: reference/llava,)", r"\1 scoring: text,", FROM_INFERENCE, id="scoring"),
+    pytest.param(
+        r"selectors: \[llava, idefics3\]", "selectors: [llava]", None, id="selector removed"
+    ),
+]
+
+
+@pytest.mark.parametrize(("pattern", "by", "expected"), SETTINGS)
+def test_an_edit_of_the_config_reruns_what_depends_on_it(edited, put_back, pattern, by, expected):
+    substitute(edited, "tiny.yaml", pattern, by)
+    planned = edited.planned("all")
+    if expected is None:
+        # The other model now answers the chosen samples only, from its finished chunks.
+        assert planned.get("infer_pool", 0) == 0
+        assert "select" in planned
+    else:
+        assert set(planned) - {"all"} == expected
+        assert planned.get("infer_pool", 1) == 1
+
+
+def test_a_model_added_as_selector_runs_before_the_selection(edited, put_back):
+    substitute(edited, "tiny.yaml", "selectors:", ADDED.strip("\n") + "\nselectors:")
+    substitute(edited, "tiny.yaml", "idefics3]", "idefics3, newcomer]")
+    planned = edited.planned("all")
+    assert planned["infer_pool"] == 1
+    assert set(planned) - {"all"} == FROM_INFERENCE
+
+
+def chunk_dates(workflow: Workflow) -> dict[Path, int]:
+    return {
+        path: path.stat().st_mtime_ns
+        for path in (workflow.project / "results/infer").rglob("chunks/*.parquet")
+    }
+
+
+def test_a_changed_corruption_recomputes_its_own_chunks_alone(edited, put_back):
+    before = chunk_dates(edited)
+    registry = "src/benchc/corrupt/registry.py"
+    text = (edited.project / registry).read_text()
+    entry = text[text.index('"defocus_blur"') :]
+    first = re.search(r"\((\d+), ", entry)
+    assert first is not None
+    substitute(
+        edited,
+        registry,
+        r'("defocus_blur"(?:.|\n)*?\()' + first[1] + ", ",
+        rf"\g<1>{int(first[1]) + 1}, ",
+    )
+    planned = edited.planned("all")
+    assert planned["corrupt"] == 1
+    assert set(planned) - {"all"} == FROM_PICTURES
+    edited.run("all")
+    after = chunk_dates(edited)
+    assert all(after[path] == date for path, date in before.items() if path in after)
+    new = after.keys() - before.keys()
+    # One chunk in five of one corruption of three changes: clean and blank stay, too.
+    assert 0 < len(new) <= len(before) / 3
+
+
+def test_more_samples_compute_the_chunks_of_changed_pictures_alone(edited, put_back):
+    before = chunk_dates(edited)
+    substitute(edited, "tiny.yaml", "samples: 24", "samples: 25")
+    planned = edited.planned("all")
+    assert planned["pool_source"] == 1
+    edited.run("all")
+    new = chunk_dates(edited).keys() - before.keys()
+    # One picture joins: its block of chunks, for clean, blank and three corruptions, two models.
+    assert len(new) == 5 * 2
+
+
+def test_the_command_works_from_anywhere(edited, tmp_path):
+    done = subprocess.run(
+        [*edited.command("all", "--dry-run")],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(edited.project / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
