@@ -1,4 +1,4 @@
-"""`benchc check` shows how a model is asked, and fails where a batch changes an answer."""
+"""`benchc check` shows how a model is asked, and fails where a batch changes its answers."""
 
 from pathlib import Path
 

@@ -85,7 +85,9 @@ def questions(world, samples: pl.DataFrame | None = None, seed=SEED, stored=()) 
 
 
 def answers(world, stub, part: run.Part, key: str = "k", workers: int = 0, **what) -> run.Answers:
-    return run.predict("stub", SETTINGS, stub, questions(world, **what), key, part, workers)
+    asked_ = questions(world, **what)
+    with rendering.renderers(workers) as submit:
+        return run.predict("stub", SETTINGS, stub, asked_, key, part, submit)
 
 
 def predict(world, stub, chunks: Path, **what) -> pl.DataFrame:

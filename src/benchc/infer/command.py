@@ -59,6 +59,7 @@ def predict(
     """
     from benchc.corrupt.selftest import selftest
     from benchc.infer import asked, backends, run
+    from benchc.infer.rendering import renderers
 
     if shard >= shards:
         raise BadInput(
@@ -67,16 +68,11 @@ def predict(
     model, loaded = _located(_settings(settings), fetched)
     kept = chunks or out.parent / "chunks"
     questions = asked.read(samples, images, corrupted, selection, seed, reference_side)
-    backend = backends.load(loaded, threads, shard)
-    answers = run.predict(
-        key,
-        model,
-        backend,
-        questions,
-        backends.model_key(model, threads, kept.parent / "hashes.json"),
-        run.Part(kept, shard, shards),
-        workers,
-    )
+    part = run.Part(kept, shard, shards)
+    model_key = backends.model_key(model, threads, kept.parent / "hashes.json")
+    with renderers(workers) as submit:
+        backend = backends.load(loaded, threads, shard)
+        answers = run.predict(key, model, backend, questions, model_key, part, submit)
     differing = selftest()
     if differing:
         typer.echo(

@@ -3,6 +3,7 @@
 Never truncates a prompt, and never runs a model.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +53,8 @@ class Encoder:
 
     Attributes:
         context: Tokens that a prompt may have; None for no limit.
-        prompt_tokens: The shortest and the longest prompt so far, empty before the first.
+        trial_tokens: Tokens of a plain question about a picture of 224 x 224.
+        letters: The token of each letter behind that question, where it is one token.
         processor_errors: What the processor said of pictures that it could not cut.
     """
 
@@ -70,7 +72,8 @@ class Encoder:
             self.processor.tokenizer, checkpoint.reply_leads(self.processor, settings.prompt_style)
         )
         self.context: int | None = None
-        self.prompt_tokens: list[int] = []
+        self.trial_tokens = 0
+        self.letters: dict[str, dict[str, int | str]] = {}
         self.processor_errors: Counter[str] = Counter()
         self._reserved = checkpoint.reserved_tokens(self.processor)
         self._rendered: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -114,7 +117,6 @@ class Encoder:
         lengths = inputs["attention_mask"].sum(1).tolist()
         if self.settings.scoring == "text":
             lengths = [n + len(t or ()) for n, t in zip(lengths, targets, strict=True)]
-        self.prompt_tokens = [f(self.prompt_tokens + lengths) for f in (min, max)]
         unfit = {row: "unreadable_option" for row, target in enumerate(targets) if target is None}
         if self.context is not None:
             unfit |= {row: "too_long" for row, n in enumerate(lengths) if n > self.context}
@@ -209,10 +211,23 @@ class Encoder:
                 f"model {self.settings.weights}: its processor fails on a plain question: "
                 f"{checkpoint.first_line(error)}"
             ) from error
+        last_id = int(inputs["input_ids"][0, -1])
         try:
-            self.option_tokens(item.question, int(inputs["input_ids"][0, -1]))
+            self.option_tokens(item.question, last_id)
         except BadInput as error:
             raise BadInput(f"model {self.settings.weights}: {error}") from None
+        self.trial_tokens = int(inputs["attention_mask"].sum())
+        if self.settings.scoring == "letter":
+            self.letters = self._letters(self.rendered(item.question), last_id)
+
+    def _letters(self, prompt: str, last_id: int) -> dict[str, dict[str, int | str]]:
+        found: dict[str, dict[str, int | str]] = {}
+        for label in option_labels(26):
+            with contextlib.suppress(BadInput):
+                token = self.continuations.letters(prompt, last_id, [label])[0]
+                name = self.processor.tokenizer.convert_ids_to_tokens(token)
+                found[label] = {"id": token, "token": name}
+        return found
 
     def trial_item(self) -> Item:
         """Return a plain question about a grey picture."""

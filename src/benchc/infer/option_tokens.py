@@ -14,11 +14,7 @@ _TAIL = 96
 
 
 class Continuations:
-    """Token ids that continue a prompt, for one tokenizer.
-
-    Attributes:
-        known: What it has found: (end of the prompt, its last token, text) to token ids.
-    """
+    """Token ids that continue a prompt, for one tokenizer; remembers what it has found."""
 
     def __init__(self, tokenizer: Any, leads: Sequence[str] = ("", " ")):
         """Take a tokenizer and what may stand between prompt and reply.
@@ -29,7 +25,7 @@ class Continuations:
         """
         self.tokenizer = tokenizer
         self.leads = leads
-        self.known: dict[tuple[str, int, str], list[int]] = {}
+        self._known: dict[tuple[str, int, str], list[int]] = {}
 
     def ids(self, prompt: str, last_id: int, text: str) -> list[int]:
         """Return the ids that `text` adds when it is written right behind the prompt.
@@ -44,12 +40,12 @@ class Continuations:
                 position holds the model's choice, or does not know a character of it.
         """
         key = (prompt[-_TAIL:], last_id, text)
-        if key not in self.known:
+        if key not in self._known:
             found = self._find(*key)
             if self.tokenizer.unk_token_id in found:
                 raise BadInput(f"the tokenizer does not know every character of {text!r}")
-            self.known[key] = found
-        return self.known[key]
+            self._known[key] = found
+        return self._known[key]
 
     def letters(self, prompt: str, last_id: int, labels: Sequence[str]) -> list[int]:
         """Return one token id a label.

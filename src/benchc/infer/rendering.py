@@ -147,15 +147,22 @@ Submit = Callable[[Sequence[Recipe]], Callable[[], Pictures]]
 """Starts the rendering of some pictures and returns what waits for them."""
 
 
+def rendered_here(recipes: Sequence[Recipe]) -> Callable[[], Pictures]:
+    """Render in this process, when the pictures are waited for."""
+    return lambda: _gathered(recipe.pictures() for recipe in recipes)
+
+
 @contextmanager
 def renderers(workers: int) -> Iterator[Submit]:
     """Give a function that renders in `workers` processes; with none, here and when waited for.
+
+    The processes start at once, so that a model can load meanwhile.
 
     Raises:
         BadInput: a worker died.
     """
     if workers == 0:
-        yield lambda recipes: lambda: _gathered(recipe.pictures() for recipe in recipes)
+        yield rendered_here
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker) as pool:
 
@@ -164,6 +171,8 @@ def renderers(workers: int) -> Iterator[Submit]:
             return lambda: _gathered(future.result() for future in futures)
 
         try:
+            for _ in range(workers):
+                pool.submit(os.getpid)
             yield submit
         except BrokenProcessPool:
             raise BadInput(

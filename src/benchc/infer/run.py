@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from benchc.errors import BadInput
 from benchc.infer.asked import Asked
-from benchc.infer.rendering import Pictures, Submit, renderers
+from benchc.infer.rendering import Pictures, Submit, rendered_here
 from benchc.infer.scores import Backend, Question, prediction_columns
 from benchc.infer.settings import Model
 from benchc.keyed import digest
@@ -63,7 +63,7 @@ def predict(
     asked: Asked,
     model_key: str,
     part: Part,
-    workers: int = 0,
+    submit: Submit = rendered_here,
 ) -> Answers:
     """Return the predictions of one model for every sample under every condition of its share.
 
@@ -74,19 +74,15 @@ def predict(
         asked: Questions, pictures, conditions.
         model_key: Everything about the model that could change a prediction, as one string.
         part: Which share, and where finished chunks are.
-        workers: Processes that render pictures ahead of the model; 0 renders in between.
+        submit: Renders pictures ahead of the model; see `renderers`.
 
     Raises:
-        BadInput: rendered pixels differ from those of the corrupt stage, or a worker died.
+        BadInput: rendered pixels differ from those of the corrupt stage.
     """
     tasks = list(_tasks(asked, model_key, part.chunks))[part.shard :: part.shards]
     done = {task.path: frame for task in tasks if (frame := _finished(key, task)) is not None}
-    with (
-        tqdm(
-            total=sum(map(len, tasks)), desc=key, unit="answer", disable=None, mininterval=2
-        ) as bar,
-        renderers(workers) as submit,
-    ):
+    total = sum(map(len, tasks))
+    with tqdm(total=total, desc=key, unit="answer", disable=None, mininterval=2) as bar:
         bar.update(sum(len(task) for task in tasks if task.path in done))
         waiting = [task for task in tasks if task.path not in done]
         for task, pictures in _rendered_ahead(waiting, asked, submit):

@@ -101,20 +101,14 @@ class TransformersBackend:
 
     def facts(self) -> dict[str, object]:
         """Return what could change a prediction and is not in the config: for the run record."""
-        tokenizer = self.encoder.processor.tokenizer
-        letters = {
-            text: {"id": ids[0], "token": tokenizer.convert_ids_to_tokens(ids)[0]}
-            for (_, _, text), ids in sorted(self.encoder.continuations.known.items())
-            if self.settings.scoring == "letter"
-        }
         return {
             "model_class": type(self.model).__name__,
             "processor_class": type(self.encoder.processor).__name__,
             "image_processor_class": type(self.encoder.processor.image_processor).__name__,
             "image_processor": self.encoder.processor.image_processor.to_dict(),
             "chat_template": self.encoder.processor.chat_template,
-            "option_tokens": letters,
-            "prompt_tokens": [min(self.encoder.prompt_tokens), max(self.encoder.prompt_tokens)],
+            "option_tokens": self.encoder.letters,
+            "trial_prompt_tokens": self.encoder.trial_tokens,
             "processor_errors": dict(self.encoder.processor_errors),
             "parameters": sum(p.numel() for p in self.model.parameters()),
         }
@@ -222,7 +216,8 @@ class TransformersBackend:
 
     def _fits(self, batch: Batch) -> bool:
         try:
-            self._read(batch)
+            if batch.items:
+                self._read(batch)
         except torch.OutOfMemoryError:
             return False
         finally:
