@@ -3,9 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from synthetic import SyntheticRun, synthetic_run, write_run
 
 from benchc.diagnose.database import build
+
+# How long an example takes says something of the machine's other work, not of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 #: Keys that a careless reader turns into numbers.
 AWKWARD_MODELS = ("1e5", "007", "inf")

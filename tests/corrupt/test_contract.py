@@ -141,7 +141,7 @@ def test_grey_pictures_stay_grey_when_given_as_rgb(name):
     assert np.abs(three - one[..., None]).max() <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     picture=arrays(np.uint8, st.tuples(st.integers(1, 24), st.integers(1, 24), st.just(3))),
     name=st.sampled_from(list(CORRUPTIONS)),

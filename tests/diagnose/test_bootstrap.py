@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -16,7 +16,6 @@ from benchc.diagnose.bootstrap import exact, interval, ratio, weights
 NUMBERS = st.floats(-1e3, 1e3, allow_subnormal=False)
 
 
-@settings(deadline=None)
 @given(arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 40)), elements=NUMBERS))
 def test_an_interval_is_numpys_quantiles_of_the_draws(draws):
     low, high = interval(np.concatenate([np.zeros((len(draws), 1)), draws], axis=1))
@@ -32,7 +31,6 @@ def test_draws_without_the_figure_are_left_out_unless_they_are_most():
     assert np.isnan([low[1], high[1]]).all()
 
 
-@settings(deadline=None)
 @given(st.integers(1, 30), st.integers(0, 5))
 def test_each_draw_takes_as_many_pictures_as_there_are(n_images, seed):
     drawn = weights(n_images, seed, "selection", 20)
@@ -47,7 +45,6 @@ def test_draws_depend_on_seed_and_scope():
     assert (one != weights(50, 1, "control", 20)).any()
 
 
-@settings(deadline=None)
 @given(arrays(np.float64, st.integers(1, 60), elements=NUMBERS), st.randoms(use_true_random=False))
 def test_exact_sums_have_the_same_bits_in_any_order(values, random):
     rounded = exact(values)

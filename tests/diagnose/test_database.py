@@ -64,7 +64,7 @@ def near(value):
     return None if value is None else pytest.approx(value, abs=1e-9)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 1000), severities=st.sampled_from([(1, 2, 3, 4, 5), (2,), (1, 4)]))
 def test_tables_equal_the_oracle(tmp_path_factory, seed, severities):
     folder = tmp_path_factory.mktemp("world")

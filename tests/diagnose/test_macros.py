@@ -106,7 +106,7 @@ def test_a_tie_is_not_correct(sql):
     assert sql("is_correct([0.5, 0.25, 0.25], 0), is_correct([0.5, 0.25, 0.25], 1)") == (1, 0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_scores_equal_the_oracle(sql, data):
     k = data.draw(st.integers(2, 26))
@@ -132,7 +132,7 @@ def test_scores_equal_the_oracle(sql, data):
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(-1, 1), st.floats(-1, 1))
 def test_formal_bounds(sql, dc, ds):
     (found,) = sql("ras($1::DOUBLE, $2::DOUBLE)", dc, ds)

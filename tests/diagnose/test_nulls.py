@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -18,7 +18,6 @@ def softmax(logits):
     return mass / mass.sum()
 
 
-@settings(deadline=None)
 @given(LOGITS, st.integers(2, 4))
 def test_entropy_and_confidence_are_the_oracles(logits, options):
     logits[options:] = -np.inf
@@ -28,7 +27,6 @@ def test_entropy_and_confidence_are_the_oracles(logits, options):
         assert top == pytest.approx(softmax(column).max())
 
 
-@settings(deadline=None)
 @given(LOGITS, st.floats(-4, 4))
 def test_the_factor_that_made_an_entropy_is_found_again(logits, log2_factor):
     known = np.ones((1, logits.shape[1]), bool)

@@ -88,14 +88,14 @@ def test_one_track_alone():
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_scenes_survive_json(seed):
     scene = sample_scene("test", seed)
     assert Scene.from_json(scene.to_json()) == scene
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_things_stay_apart_and_in_cells_of_their_own(seed):
     scene = sample_scene("test", seed)
     things = [*scene.shapes, *scene.signs]
@@ -107,7 +107,7 @@ def test_things_stay_apart_and_in_cells_of_their_own(seed):
 
 
 @given(SEEDS, st.sampled_from(sorted(questions.TEMPLATES)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_question_parses_back_to_its_query(seed, category):
     rng = generator("test", seed)
     scene = sample_scene("test", seed)

@@ -82,7 +82,7 @@ def oracle_select(samples, frames, embeddings, above, limits, cap, severities):
     return reasons
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 14),
