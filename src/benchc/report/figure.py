@@ -41,7 +41,8 @@ def legend(
 ) -> list[tuple[str, str, str]]:
     """Return the legend of a colour scale; without `marks`, boxes."""
     kinds = marks or ["box"] * len(colors)
-    return [(labels[key], color, kind) for (key, color), kind in zip(colors.items(), kinds)]
+    named = zip(colors.items(), kinds, strict=True)
+    return [(labels[key], color, kind) for (key, color), kind in named]
 
 
 def by_model(

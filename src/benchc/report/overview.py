@@ -4,6 +4,7 @@ Never computes a figure: it lays out what the statements return.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from benchc.report import findings, wording
@@ -114,7 +115,7 @@ def heat_legend() -> list[tuple[str, str, str]]:
     edges = [wording.signed_short(edge) for edge in maps.STEPS]
     labels = [
         f"below {edges[0]}",
-        *(f"{low} to {high}" for low, high in zip(edges, edges[1:], strict=False)),
+        *(f"{low} to {high}" for low, high in pairwise(edges)),
         f"{edges[-1]} and above",
     ]
     return [(label, color, "box") for label, color in zip(labels, maps.HEAT, strict=True)]
@@ -191,9 +192,9 @@ def _against(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure |
     )
     return Figure(
         "against",
-        "Clean accuracy against mean RAS, one point a model, with both 95 % intervals. A model that "
-        "is right more often has more to lose; how far accuracy foretells RAS is for the points to "
-        "say.",
+        "Clean accuracy against mean RAS, one point a model, with both 95 % intervals. A model "
+        "that is right more often has more to lose; how far accuracy foretells RAS is for the "
+        "points to say.",
         [Panel("Clean accuracy and RAS", points.scatter(rows), f"Accuracy and RAS: {said}")],
         [],
         ["model", "clean accuracy", "mean RAS"],
@@ -244,7 +245,7 @@ def beside_control(facts: Facts, scopes: Sequence[str], order: Sequence[str]) ->
     marks = ["circle", "square", "diamond"][: len(colors)]
     return Figure(
         "control",
-        "The same figures over the selection and over a random subset of the pool of the same size. "
+        "The same figures over the selection and over a random subset of the pool, as large. "
         "Samples chosen because answers moved look less steady than samples chosen by chance; the "
         "gap between the two is the selection's doing.",
         panels,
