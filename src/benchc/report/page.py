@@ -91,7 +91,7 @@ def render(template: str, **values: Any) -> str:
     """Fill one of the page templates."""
     folder = resources.files("benchc.report").joinpath("templates")
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
+        loader=jinja2.PackageLoader("benchc.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -39,6 +39,7 @@ def figures(facts: Facts, scope: str, order: Sequence[str]) -> dict[str, Any]:
             "change of accuracy",
         ),
         "trends": _trends(facts("trends", scope=scope), order),
+        "above": facts("above", scope=scope),
     }
 
 

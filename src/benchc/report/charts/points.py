@@ -33,7 +33,8 @@ def intervals(
         limits: range of the axis.
     """
     placed = [{**row, "place": list(colors).index(row["kind"])} for row in rows]
-    x = {"title": title, "scale": alt.Scale(domain=list(limits), nice=False, clamp=True)}
+    scale = alt.Scale(domain=list(limits), nice=False, clamp=True)
+    axis = alt.Axis(format=format, tickCount=6)
     base = alt.Chart(rows_of(placed)).encode(
         y=alt.Y("model:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=130)),
         yOffset=alt.YOffset(
@@ -42,11 +43,12 @@ def intervals(
         color=color("kind", colors),
         tooltip=["model:N", "kind:N", *(alt.Tooltip(f"{n}:Q", format=".4f") for n in _ESTIMATE)],
     )
-    axis = alt.Axis(format=format, tickCount=6)
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, **x), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q"
+    )
     shapes = ["circle", "square", "diamond"][: len(colors)]
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("value:Q", axis=axis, **x),
+        x=alt.X("value:Q", title=title, scale=scale, axis=axis),
         shape=alt.Shape("kind:N", scale=alt.Scale(domain=list(colors), range=shapes), legend=None),
     )
     line = 16 * len(colors) + 8
@@ -59,20 +61,24 @@ def scatter(rows: Sequence[Row]) -> Spec:
     Args:
         rows: model, accuracy, accuracy_low, accuracy_high, ras, ras_low, ras_high.
     """
-    x = {"title": "accuracy on clean pictures", "axis": alt.Axis(format="%", tickCount=6)}
     room = alt.Scale(zero=False, padding=24)
+    percent = alt.Axis(format="%", tickCount=6)
+
+    def x(field: str) -> alt.X:
+        return alt.X(field, title="accuracy on clean pictures", scale=room, axis=percent)
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(field, title="mean RAS", scale=room)
+
     base = alt.Chart(rows_of(rows)).encode(
-        x=alt.X("accuracy:Q", scale=room, **x),
-        y=alt.Y("ras:Q", scale=room, title="mean RAS"),
+        x=x("accuracy:Q"),
+        y=y("ras:Q"),
         tooltip=["model:N", alt.Tooltip("accuracy:Q", format=".1%"), alt.Tooltip("ras:Q")],
     )
+    span = base.mark_rule(color="var(--soft)", opacity=0.6)
     spans = [
-        base.mark_rule(color="var(--soft)", opacity=0.6).encode(
-            x=alt.X("accuracy_low:Q", scale=room, **x), x2="accuracy_high:Q"
-        ),
-        base.mark_rule(color="var(--soft)", opacity=0.6).encode(
-            y=alt.Y("ras_low:Q", scale=room, title="mean RAS"), y2="ras_high:Q"
-        ),
+        span.encode(x=x("accuracy_low:Q"), x2="accuracy_high:Q"),
+        span.encode(y=y("ras_low:Q"), y2="ras_high:Q"),
     ]
     dots = base.mark_point(filled=True, size=80, opacity=1, color="var(--corrupted)")
     names = base.mark_text(align="left", dx=8, dy=-8, color=INK, fontSize=12).encode(text="model:N")
