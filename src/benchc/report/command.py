@@ -46,6 +46,27 @@ def build(
     print(f"{out}: {_write(report.page, out):.1f} MB; open it in a browser")
 
 
+@app.command()
+def compare(
+    first: Path = typer.Argument(help="The database of one run."),
+    second: Path = typer.Argument(help="The database of another run over the same pool."),
+    out: Path = typer.Option(..., help="The page to write."),
+    names: tuple[str, str] = typer.Option(("first", "second"), help="What to call the two runs."),
+) -> None:
+    """Show two runs side by side: accuracy and RAS of each model under each corruption.
+
+    Only pairs that both runs have count: the same model key, sample, picture, corruption and
+    severity. What differs in the settings of the runs is listed.
+
+    Example: benchc report compare results/bench-c.duckdb runs/size-aware/results/bench-c.duckdb
+    --names plain size-aware --out comparison.html
+    """
+    from benchc.report.compare import build_comparison
+
+    size = _write(build_comparison(first, second, names), out)
+    print(f"{out}: {size:.1f} MB; open it in a browser")
+
+
 def _write(text: str, path: Path) -> float:
     """Write a file whole or not at all; return its size, MB."""
     from benchc.tables import renamed_into_place

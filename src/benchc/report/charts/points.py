@@ -11,6 +11,7 @@ from benchc.report.charts.spec import INK, Spec, color, named, rows_of, specific
 from benchc.report.facts import Row
 
 CONDITIONS = named("clean", "corrupted")
+RUNS = named("first", "second")
 SCOPES = named("selection", "control", "pool")
 
 
@@ -53,6 +54,40 @@ def intervals(
     )
     line = 16 * len(colors) + 8
     return specification(alt.layer(zero("x"), bars, dots), height=line * len(order))
+
+
+def moves(
+    rows: Sequence[Row], order: Sequence[str], title: str, format: str, limits: Sequence[float]
+) -> Spec:
+    """Draw each corruption's value in two runs, joined by a line.
+
+    Args:
+        rows: corruption, first, second, n_pairs of one model.
+        order: corruptions from the top.
+        title: what the value is.
+        format: how the axis writes it.
+        limits: range of the axis.
+    """
+    scale = alt.Scale(domain=list(limits), nice=False, clamp=True)
+    axis = alt.Axis(format=format, tickCount=6)
+    base = alt.Chart(rows_of(rows)).encode(
+        y=alt.Y("corruption:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=120)),
+        tooltip=[
+            "corruption:N",
+            *(alt.Tooltip(f"{run}:Q", format=".4f") for run in RUNS),
+            "n_pairs:Q",
+        ],
+    )
+    joined = base.mark_rule(color="var(--soft)", opacity=0.6).encode(
+        x=alt.X("first:Q", title=title, scale=scale, axis=axis), x2="second:Q"
+    )
+    dots = [
+        base.mark_point(filled=True, size=56, opacity=1, color=color, shape=shape).encode(
+            x=alt.X(f"{run}:Q", title=title, scale=scale, axis=axis)
+        )
+        for (run, color), shape in zip(RUNS.items(), ("circle", "square"), strict=True)
+    ]
+    return specification(alt.layer(zero("x"), joined, *dots), height=16 * max(1, len(order)))
 
 
 def scatter(rows: Sequence[Row]) -> Spec:
