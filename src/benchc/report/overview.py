@@ -3,6 +3,7 @@
 Never computes a figure: it lays out what the statements return.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -48,6 +49,9 @@ _LABELS = {
 
 Estimates = Mapping[tuple[str, str, str], Row]
 
+#: What stands for a model that has no score.
+_UNKNOWN = {"value": None, "low": None, "high": None, "n_pairs": 0, "n_images": 0}
+
 
 def summary(facts: Facts, scope: str, board: Sequence[Row]) -> dict[str, Any]:
     """Return the sentences and tables that open the page.
@@ -90,9 +94,9 @@ def _trust(rows: Sequence[Row], best: Sequence[Row], order: Sequence[str]) -> di
     }
 
     def cell(model: str, group: str | None) -> dict[str, Any]:
-        ras = cells[model, group, "ras"]
+        ras = cells.get((model, group, "ras"), _UNKNOWN)
         return {
-            "accuracy": cells[model, group, "corrupted_accuracy"],
+            "accuracy": cells.get((model, group, "corrupted_accuracy"), _UNKNOWN),
             "ras": ras,
             "best": leaders.get(group) == model,
             "step": step_of(ras["value"]),
@@ -257,7 +261,8 @@ def beside_control(facts: Facts, scopes: Sequence[str], order: Sequence[str]) ->
 
 
 def _estimates(facts: Facts) -> Estimates:
-    return {(row["scope"], row["model"], row["measure"]): row for row in facts("estimates")}
+    known = {(row["scope"], row["model"], row["measure"]): row for row in facts("estimates")}
+    return defaultdict(lambda: _UNKNOWN, known)
 
 
 def _ends(row: Row) -> Row:
