@@ -57,9 +57,7 @@ class Cases:
             yield f"{corruption}.js", f"benchcCases({batch.as_json()});\n"
 
 
-def choose(
-    facts: Facts, scope: str, renderer: Renderer, size: int = EMBEDDED_SIZE, n: int = PER_CELL
-) -> Cases:
+def choose(facts: Facts, scope: str, renderer: Renderer, size: int = EMBEDDED_SIZE) -> Cases:
     """Return the cases of one scope, the largest shifts embedded.
 
     Args:
@@ -68,9 +66,8 @@ def choose(
         renderer: draws their pictures.
         size: characters that the embedded cases may take; the largest shift of each model, group
             and state comes first, then the second of each, and so on.
-        n: cases for each model, group and state.
     """
-    rows = facts("cases", scope=scope, n=n)
+    rows = facts("cases", scope=scope, n=PER_CELL)
     embedded = Batch()
     rest: dict[str, list[Row]] = defaultdict(list)
     used = 0

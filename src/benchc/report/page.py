@@ -34,6 +34,7 @@ def build_report(
     seed: int,
     reference_side: int | None = None,
     embeddings: Path | None = None,
+    embedded_size: int = cases.EMBEDDED_SIZE,
 ) -> Report:
     """Return the report: one HTML document, and what lies beside it.
 
@@ -43,6 +44,7 @@ def build_report(
         seed: seed of the run's corruptions.
         reference_side: as the run corrupted.
         embeddings: the pool's embeddings; None leaves their map out.
+        embedded_size: characters of the page that cases may take; the rest are side files.
 
     Raises:
         BadInput: a file that is missing or of another kind; a picture that `images` lacks.
@@ -67,7 +69,7 @@ def build_report(
         found = None
         if scope is not None:
             order = [row["model"] for row in board if row["scope"] == scope]
-            found = cases.choose(facts, scope, renderer)
+            found = cases.choose(facts, scope, renderer, embedded_size)
             values |= {
                 "order": order,
                 **overview.summary(facts, scope, board),
