@@ -18,7 +18,6 @@ from benchc.diagnose.database import build
 from benchc.errors import BadInput
 from benchc.pixels import encode
 from benchc.report import wording
-from benchc.report.charts.spec import domain
 from benchc.report.command import app
 from benchc.report.page import build_report
 from benchc.report.pictures import SIDE, data_uri
@@ -341,13 +340,6 @@ def test_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.duckdb").write_text("not a database")
     with pytest.raises(BadInput, match="not a readable DuckDB database"):
         build_report(tmp_path / "text.duckdb", tmp_path / "images.parquet", 0)
-
-
-def test_domain_holds_zero() -> None:
-    assert domain([]) == domain([0.0]) == [-0.1, 0.1]
-    low, high = domain([-0.5, None, -0.1])
-    assert low < -0.5
-    assert high == 0
 
 
 @pytest.mark.parametrize(

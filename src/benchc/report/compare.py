@@ -50,7 +50,7 @@ def build_comparison(first: Path, second: Path, names: tuple[str, str], seed: in
     return render(
         "compare.html.j2",
         names=names,
-        databases=(first.name, second.name),
+        databases=(first, second),
         sentences=[(model, _sentence(rows, model, names)) for model in models],
         figures=[_figure(rows, models, measure, names) for measure in MEASURES],
         differing=[
@@ -144,13 +144,13 @@ def _sentence(rows: Sequence[Row], model: str, names: tuple[str, str]) -> str:
         told = "" if row["low"] > 0 or row["high"] < 0 else ", which may be chance"
         said.append(
             f"{heading} {form(row['first'])} in {names[0]} and {form(row['second'])} in "
-            f"{names[1]}, a change of {wording.estimate(row, change)}{told}"
+            f"{names[1]}, {wording.estimate(row, change)}{told}"
         )
     each = [row for row in own if row["corruption"] is not None and row["measure"] == "ras"]
     most = max(each, key=lambda row: abs(row["value"]))
     said.append(
-        f"RAS moves most under {wording.spaced(most['corruption'])} "
-        f"({wording.estimate(most, wording.signed)})"
+        f"RAS moves most under {wording.spaced(most['corruption'])}: "
+        f"{wording.estimate(most, wording.signed)}"
     )
     pairs = wording.count(whole["ras"]["n_pairs"])
     return f"over the {pairs} pairs of both runs, {'; '.join(said)}."

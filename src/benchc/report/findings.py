@@ -37,6 +37,12 @@ def lead(best: Sequence[Row], board: Mapping[str, Row]) -> str:
             f"{_rivals(steady)}, but is right on "
             f"{wording.percent(board[steady['model']]['corrupted_accuracy'])} only."
         )
+    for model in dict.fromkeys((accurate["model"], steady["model"])):
+        if _guesses(board[model]):
+            text += (
+                f" But on clean pictures {model} cannot be told from guessing, and a model that "
+                "guesses has little to lose."
+            )
     return text
 
 

@@ -82,10 +82,12 @@ def moves(
         x=alt.X("first:Q", title=title, scale=scale, axis=axis), x2="second:Q"
     )
     dots = [
-        base.mark_point(filled=True, size=56, opacity=1, color=color, shape=shape).encode(
+        base.mark_point(filled=True, size=size, opacity=1, color=color, shape=shape).encode(
             x=alt.X(f"{run}:Q", title=title, scale=scale, axis=axis)
         )
-        for (run, color), shape in zip(RUNS.items(), ("circle", "square"), strict=True)
+        for (run, color), (shape, size) in zip(
+            RUNS.items(), (("circle", 110), ("square", 40)), strict=True
+        )
     ]
     return specification(alt.layer(zero("x"), joined, *dots), height=16 * max(1, len(order)))
 
