@@ -175,7 +175,7 @@ def test_leaderboard_shows_the_database(page: Page, synthetic_database: Path) ->
     from benchc.diagnose.query import query
 
     for row in query(synthetic_database, "FROM leaderboard").iter_rows(named=True):
-        line = [row["model"], wording.percent(row["clean_accuracy"])]
+        line = [row["model"], wording.percent(row["clean_accuracy"]).replace("\u00a0", " ")]
         assert re.search(rf"{re.escape(line[0])}.*{re.escape(line[1])}", page.prose)
         assert wording.signed(row["ras"]) in page.prose
 

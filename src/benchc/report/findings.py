@@ -23,24 +23,19 @@ def lead(best: Sequence[Row], board: Mapping[str, Row]) -> str:
     if "corrupted_accuracy" not in overall or "ras" not in overall:
         return "No pair of predictions has a score, so nothing can be said about robustness."
     accurate, steady = overall["corrupted_accuracy"], overall["ras"]
-    text = (
-        f"{accurate['model']} is right most often on corrupted pictures: "
+    share = (
         f"{wording.percent(accurate['value'])} of "
         f"{wording.count(board[accurate['model']]['n_pairs'])} pairs{_ends(accurate)}"
-        f"{_rivals(accurate)}."
     )
-    if steady["model"] == accurate["model"]:
-        text += f" It also keeps its footing best: mean RAS {_score(steady)}{_rivals(steady)}."
+    if len(board) == 1:
+        text = f"{accurate['model']} is right on {share}, mean RAS {_score(steady)}."
     else:
-        text += (
-            f" {steady['model']} loses least of what it had, mean RAS {_score(steady)}"
-            f"{_rivals(steady)}, but is right on "
-            f"{wording.percent(board[steady['model']]['corrupted_accuracy'])} only."
-        )
+        text = f"{accurate['model']} is right most often on corrupted pictures: {share}"
+        text += f"{_rivals(accurate)}. {_steadiest(accurate, steady, board)}"
     for model in dict.fromkeys((accurate["model"], steady["model"])):
         if _guesses(board[model]):
             text += (
-                f" But on clean pictures {model} cannot be told from guessing, and a model that "
+                f" But on clean pictures {model} is no better than guessing, and a model that "
                 "guesses has little to lose."
             )
     return text
@@ -64,10 +59,13 @@ def by_group(best: Sequence[Row], board: Mapping[str, Row]) -> list[tuple[str, s
         text += f"{_ends(accurate)}{_rivals(accurate)}."
         if _guesses(board[accurate["model"]]):
             text = f"no model: the best, {text}"
-            text += " It cannot be told from guessing even on clean pictures."
-        same = steady["model"] == accurate["model"]
-        text += f" Steadiest: {'the same' if same else steady['model']}, mean RAS {_score(steady)}"
-        text += f"{_rivals(steady)}."
+            text += " It is no better than guessing even on clean pictures."
+        if len(board) == 1:
+            text += f" Mean RAS {_score(steady)}."
+        else:
+            same = steady["model"] == accurate["model"]
+            text += f" Steadiest: {'the same' if same else steady['model']}, mean RAS "
+            text += f"{_score(steady)}{_rivals(steady)}."
         sentences.append((group, text))
     return sentences
 
@@ -98,6 +96,16 @@ def headline(row: Row, groups: Row | None) -> str:
         text += ", least by" if hurt else ", highest under"
         text += f" {groups['best_group']} ({wording.signed(groups['best_ras'])})"
     return f"{text}."
+
+
+def _steadiest(accurate: Row, steady: Row, board: Mapping[str, Row]) -> str:
+    if steady["model"] == accurate["model"]:
+        return f"It also keeps its footing best: mean RAS {_score(steady)}{_rivals(steady)}."
+    return (
+        f"{steady['model']} loses least of what it had, mean RAS {_score(steady)}"
+        f"{_rivals(steady)}, but is right on "
+        f"{wording.percent(board[steady['model']]['corrupted_accuracy'])} only."
+    )
 
 
 def _rivals(row: Row) -> str:

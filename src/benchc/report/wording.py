@@ -20,7 +20,7 @@ _SCOPES = {
 
 def percent(value: float | None) -> str:
     """Return a share as a percentage with one decimal."""
-    return NONE if value is None else f"{100 * value:.1f} %".replace("-", "−")
+    return NONE if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
 
 
 def signed(value: float | None) -> str:
@@ -45,14 +45,14 @@ def plain(value: float | None) -> str:
 
 def points(value: float | None) -> str:
     """Return a difference of shares in percentage points."""
-    return NONE if value is None else f"{100 * value:+.1f} points".replace("-", "−")
+    return NONE if value is None else f"{100 * value:+.1f}\u00a0points".replace("-", "−")
 
 
 def interval(low: float | None, high: float | None, form: Callable[[float | None], str]) -> str:
     """Return an interval in words; empty where it has no ends."""
     if low is None or high is None:
         return ""
-    return f"{form(low).removesuffix(' %').removesuffix(' points')} to {form(high)}"
+    return f"{form(low).split('\u00a0')[0]} to {form(high)}"
 
 
 def estimate(row: Row, form: Callable[[float | None], str]) -> str:
