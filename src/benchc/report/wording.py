@@ -52,7 +52,8 @@ def interval(low: float | None, high: float | None, form: Callable[[float | None
     """Return an interval in words; empty where it has no ends."""
     if low is None or high is None:
         return ""
-    return f"{form(low).split('\u00a0')[0]} to {form(high)}"
+    number, *_ = form(low).split("\u00a0")
+    return f"{number} to {form(high)}"
 
 
 def estimate(row: Row, form: Callable[[float | None], str]) -> str:
