@@ -112,7 +112,7 @@ def test_page_shows_every_section(page: Page) -> None:
         "95 % interval",
         "flattening null",
         "nonfinite logits",
-        "raises accuracy while ras falls",
+        "raises accuracy",
         "Over the selection",
         "Over the random control",
         "Over the whole pool",
