@@ -74,7 +74,7 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
         second, value (second minus first) with low and high, its 95 % interval.
     """
     images = {image: at for at, image in enumerate(sorted({row["image_id"] for row in sums}))}
-    weights = bootstrap.weights(len(images), seed, "compare")
+    weights = bootstrap.weights(len(images), seed, "compare", bootstrap.DRAWS)
     cells: dict[tuple[str, str | None, str | None], list[Row]] = {}
     for row in sums:
         cells.setdefault((row["model"], row["corruption_group"], row["corruption"]), []).append(row)
