@@ -23,6 +23,9 @@ except BadInput as error:
     raise WorkflowError(str(error)) from None
 
 
+report: "rules/captions/workflow.rst"
+
+
 include: "rules/reference.smk"
 include: "rules/fetch.smk"
 include: "rules/pool.smk"

@@ -5,8 +5,15 @@ rule report:
     input:
         database="results/bench-c.duckdb",
         images="results/pool/images.parquet",
+        embeddings="results/embed/embeddings.parquet",
     output:
-        "results/report/index.html",
+        page=report(
+            "results/report/index.html",
+            caption="captions/report.rst",
+            category="Findings",
+            labels={"what": "the report"},
+        ),
+        cases=directory("results/report/cases"),
     log:
         "results/logs/report.log",
     conda:
@@ -19,4 +26,4 @@ rule report:
         code=RUN.code("report"),
     shell:
         "benchc --log {log} report build --database {input.database} --images {input.images}"
-        " {params.options} --out {output}"
+        " --embeddings {input.embeddings} {params.options} --out {output.page}"

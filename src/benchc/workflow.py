@@ -36,8 +36,8 @@ _CODE = {
 _FOLLOWED_ELSEWHERE = ("benchc.cli", "benchc.corrupt", "benchc.corrupt.selftest")
 
 _DATA = {
-    "diagnose": ("diagnose", "*.sql"),
-    "report": ("report", "*.*"),
+    "diagnose": ("*.sql",),
+    "report": ("*.sql", "*.j2", "*.css", "*.js"),
 }
 
 
@@ -182,7 +182,8 @@ class Workflow:
         """Return the fingerprint of the code behind a stage's results."""
         found = fingerprint.of_code(*_CODE[stage], ignoring=_FOLLOWED_ELSEWHERE)
         if stage in _DATA:
-            found += fingerprint.of_files(fingerprint.packaged(*_DATA[stage]))
+            files = [file for kind in _DATA[stage] for file in fingerprint.packaged(stage, kind)]
+            found += fingerprint.of_files(files)
         return found
 
     def corruption_code(self, name: str) -> str:

@@ -17,12 +17,15 @@ from benchc import keyed, tables
 from benchc.diagnose.database import build
 from benchc.errors import BadInput
 from benchc.pixels import encode
-from benchc.report import charts, wording
+from benchc.report import wording
 from benchc.report.command import app
-from benchc.report.page import build_page
+from benchc.report.page import build_report
 from benchc.report.pictures import SIDE, data_uri
 
-SECTIONS = ("summary", "where", "how", "limits", "conditions", "cases", "selection", "methods")
+SECTIONS = (
+    *("summary", "leaderboard", "where", "how", "cases", "conditions", "selection", "verdicts"),
+    *("limits", "methods"),
+)
 _VOID = {"meta", "link", "img", "br", "input", "hr"}
 
 
@@ -37,8 +40,9 @@ class Page(HTMLParser):
         self.images: list[dict[str, str | None]] = []
         self.labels: list[str] = []
         self.specs: list[dict[str, Any]] = []
+        self.cases: dict[str, Any] = {}
         self.text: list[str] = []
-        self._json = False
+        self._json = ""
         self.feed(text)
         self.close()
 
@@ -51,18 +55,21 @@ class Page(HTMLParser):
             self.images.append(values)
         if values.get("role") == "img":
             self.labels.append(values["aria-label"] or "")
-        self._json = values.get("type") == "application/json"
+        is_json = values.get("type") == "application/json"
+        self._json = (values.get("id") or "spec") if is_json else ""
         if tag not in _VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        self._json = ""
         assert self.open.pop() == tag, f"</{tag}> closes nothing, line {self.getpos()[0]}"
 
     def handle_data(self, data: str) -> None:
-        if self._json:
+        if self._json == "case-data":
+            self.cases = json.loads(data)
+        elif self._json:
             self.specs.append(json.loads(data))
-            self._json = False
-        elif self.open[-1:] != ["script"]:
+        elif self.open[-1:] not in (["script"], ["style"]):
             self.text.append(data)
 
     @property
@@ -72,7 +79,8 @@ class Page(HTMLParser):
 
 def page_of(run: SyntheticRun, folder: Path, **options: Any) -> Page:
     build(write_run(run, folder), folder / "bench-c.duckdb")
-    return checked(build_page(folder / "bench-c.duckdb", folder / "images.parquet", 0, **options))
+    paths = folder / "bench-c.duckdb", folder / "images.parquet"
+    return checked(build_report(*paths, 0, **options).page)
 
 
 def checked(text: str) -> Page:
@@ -90,7 +98,7 @@ def checked(text: str) -> Page:
 
 @pytest.fixture(scope="module")
 def page_text(synthetic_database: Path) -> str:
-    return build_page(synthetic_database, synthetic_database.parent / "images.parquet", 0)
+    return build_report(synthetic_database, synthetic_database.parent / "images.parquet", 0).page
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +108,11 @@ def page(page_text: str) -> Page:
 
 def test_page_shows_every_section(page: Page) -> None:
     for said in (
-        "holds up best under corruption",
+        "is right most often on corrupted pictures",
+        "95 % interval",
+        "flattening null",
+        "nonfinite logits",
+        "raises accuracy",
         "Over the selection",
         "Over the random control",
         "Over the whole pool",
@@ -114,17 +126,25 @@ def test_page_shows_every_section(page: Page) -> None:
         "tie for the largest",
     ):
         assert re.search(re.escape(said).replace(r"\ ", r"\s+"), page.prose), said
-    for key in ("figure-groups", "figure-severities", "figure-states", "figure-classes"):
-        assert key in page.ids
+    named = (
+        *("standing", "against", "heat", "accuracy-heat", "trends", "sources", "states", "flows"),
+        *("classes", "reliability", "impurity", "control"),
+    )
+    assert {f"figure-{name}" for name in named} <= set(page.ids)
 
 
-def test_page_has_a_grid_and_a_case_for_each_model_and_state(
-    page: Page, page_text: str, made_up_run: SyntheticRun
-) -> None:
-    assert page.prose.count("at severity") >= len(made_up_run.models)
-    n_cases = page_text.count('<article class="case">')
-    assert 0 < n_cases <= 4 * len(made_up_run.models)
-    assert len(page.images) == 3 * 6 + n_cases * 6
+def test_cases_hold_what_a_browser_of_them_needs(page: Page, made_up_run: SyntheticRun) -> None:
+    held = page.cases
+    kinds = {(case["model"], case["state"]) for case in held["cases"]}
+    assert {model for model, _ in kinds} == {entry["key"] for entry in made_up_run.models}
+    for case in held["cases"]:
+        assert case["sample_id"] in held["questions"]
+        assert [step["severity"] for step in case["steps"]] == list(range(6))
+        for step in case["steps"]:
+            name = case["corruption"] if step["severity"] else "clean"
+            uri = held["pictures"][f"{case['image_id']}/{name}/{step['severity']}"]
+            assert uri.startswith("data:image/webp;base64,")
+    assert len(page.images) == 3 * 6
 
 
 def test_page_loads_nothing(page_text: str) -> None:
@@ -148,13 +168,14 @@ def test_same_bytes_twice(page_text: str, synthetic_database: Path, tmp_path: Pa
     )
     assert outcome.exit_code == 0, outcome.output
     assert (tmp_path / "report" / "index.html").read_text("utf-8") == page_text
+    assert list((tmp_path / "report" / "cases").iterdir()) == []
 
 
 def test_leaderboard_shows_the_database(page: Page, synthetic_database: Path) -> None:
     from benchc.diagnose.query import query
 
     for row in query(synthetic_database, "FROM leaderboard").iter_rows(named=True):
-        line = [row["model"], wording.percent(row["clean_accuracy"])]
+        line = [row["model"], wording.percent(row["clean_accuracy"]).replace("\u00a0", " ")]
         assert re.search(rf"{re.escape(line[0])}.*{re.escape(line[1])}", page.prose)
         assert wording.signed(row["ras"]) in page.prose
 
@@ -171,7 +192,7 @@ def test_charts_hold_the_database(page: Page, synthetic_database: Path) -> None:
     for model, state, contribution in states.iter_rows():
         found = [row for row in held if row.get("model") == model and row.get("class") == state]
         assert len(found) == 2
-        assert all(row["contribution"] == contribution for row in found)
+        assert {row["contribution"] for row in found} == {contribution}
 
 
 @pytest.mark.parametrize(
@@ -232,7 +253,8 @@ def test_text_of_a_question_is_no_markup(tmp_path: Path) -> None:
         options=pl.col("options").list.eval(pl.lit("<img src=http://x/>") + pl.element()),
     )
     page = page_of(replaced(run, samples=samples), tmp_path)
-    assert "</script><b id='summary'>&?" in page.prose
+    asked = {question["question"] for question in page.cases["questions"].values()}
+    assert asked == {"</script><b id='summary'>&?"}
 
 
 def test_twenty_six_options(tmp_path: Path) -> None:
@@ -246,7 +268,8 @@ def test_twenty_six_options(tmp_path: Path) -> None:
         p=pl.lit(p), logits=pl.lit(np.log(p).tolist()), top1=pl.lit(0), is_tie=pl.lit(False)
     )
     page = page_of(replaced(run, samples=samples, predictions={"a": spread}), tmp_path)
-    assert "Z. option 25 ✓" in page.prose
+    assert all(q["options"][25] == "option 25" for q in page.cases["questions"].values())
+    assert {len(step["p"]) for case in page.cases["cases"] for step in case["steps"]} == {26}
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 900), (700, 3), (1500, 1200)])
@@ -286,8 +309,8 @@ def test_pictures_that_the_models_saw_are_said(tmp_path: Path) -> None:
     seen = replaced(run, corrupted=pl.concat(parts))
     build(write_run(seen, tmp_path), tmp_path / "bench-c.duckdb")
     paths = tmp_path / "bench-c.duckdb", tmp_path / "images.parquet"
-    same = checked(build_page(*paths, 7, 32)).prose
-    other = checked(build_page(*paths, 8, 32)).prose
+    same = checked(build_report(*paths, 7, 32).page).prose
+    other = checked(build_report(*paths, 8, 32).page).prose
     found = re.search(r"(\d+) of the (\d+) corrupted pictures", same)
     assert found
     assert found[1] == found[2]
@@ -308,22 +331,15 @@ def test_other_pictures_are_refused(synthetic_database: Path, tmp_path: Path) ->
     )
     tables.IMAGES.write(odd, tmp_path / "images.parquet")
     with pytest.raises(BadInput, match="built from other pictures"):
-        build_page(synthetic_database, tmp_path / "images.parquet", 0)
+        build_report(synthetic_database, tmp_path / "images.parquet", 0)
 
 
 def test_no_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such database"):
-        build_page(tmp_path / "none.duckdb", tmp_path / "images.parquet", 0)
+        build_report(tmp_path / "none.duckdb", tmp_path / "images.parquet", 0)
     (tmp_path / "text.duckdb").write_text("not a database")
     with pytest.raises(BadInput, match="not a readable DuckDB database"):
-        build_page(tmp_path / "text.duckdb", tmp_path / "images.parquet", 0)
-
-
-def test_domain_holds_zero() -> None:
-    assert charts.domain([]) == charts.domain([0.0]) == [-0.1, 0.1]
-    low, high = charts.domain([-0.5, None, -0.1])
-    assert low < -0.5
-    assert high == 0
+        build_report(tmp_path / "text.duckdb", tmp_path / "images.parquet", 0)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 Never writes: the connection is read-only, and works in one thread so that sums do not vary.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
@@ -52,15 +52,36 @@ def opened(path: Path) -> Iterator[Facts]:
     Raises:
         BadInput: no such file, or not a DuckDB database.
     """
-    if not path.is_file():
-        raise BadInput(f"{path}: no such database; run `benchc diagnose build`")
-    try:
-        connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
-    except duckdb.Error as error:
-        reason = " ".join(str(error).split())
-        raise BadInput(f"{path}: not a readable DuckDB database: {reason}") from None
-    try:
+    with _attached({"first": path}) as connection:
+        connection.execute("USE first")
         yield Facts(connection, str(path))
+
+
+@contextmanager
+def opened_both(first: Path, second: Path) -> Iterator[Facts]:
+    """Open two databases for reading, as `first` and `second` in the statements.
+
+    Raises:
+        BadInput: no such file, or not a DuckDB database.
+    """
+    with _attached({"first": first, "second": second}) as connection:
+        yield Facts(connection, f"{first} or {second}")
+
+
+@contextmanager
+def _attached(paths: Mapping[str, Path]) -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect(config={"threads": 1})
+    try:
+        for name, path in paths.items():
+            if not path.is_file():
+                raise BadInput(f"{path}: no such database; run `benchc diagnose build`")
+            place = str(path).replace("'", "''")
+            try:
+                connection.execute(f"ATTACH '{place}' AS {name} (READ_ONLY)")
+            except duckdb.Error as error:
+                reason = " ".join(str(error).split())
+                raise BadInput(f"{path}: not a readable DuckDB database: {reason}") from None
+        yield connection
     finally:
         connection.close()
 

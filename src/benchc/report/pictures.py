@@ -4,13 +4,12 @@ Never stores a picture in a file: each one ends as a data URI.
 """
 
 import base64
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
 import numpy as np
-import polars as pl
 
 from benchc import tables
 from benchc.corrupt import corrupt
@@ -20,7 +19,7 @@ from benchc.report.facts import Facts
 
 #: Longer side of a thumbnail, pixels.
 SIDE = 160
-_QUALITY = 82
+_QUALITY = 75
 
 
 @dataclass
@@ -31,12 +30,38 @@ class Tally:
     agreed: int = 0
 
 
+class Pictures:
+    """The stored pictures of a pool: bytes in memory, decoded when asked for."""
+
+    def __init__(self, path: Path):
+        """Read `images.parquet`.
+
+        Raises:
+            BadInput: no such table.
+        """
+        self._path = path
+        self._bytes = dict(tables.IMAGES.read(path, ["image_id", "bytes"]).iter_rows())
+        self._decoded = lru_cache(maxsize=16)(lambda image_id: decode(self._bytes[image_id]))
+
+    def __getitem__(self, image_id: str) -> Pixels:
+        """Return a picture, RGB (height, width, 3) uint8.
+
+        Raises:
+            BadInput: a picture that the table does not hold.
+        """
+        if image_id not in self._bytes:
+            raise BadInput(
+                f"{self._path}: no picture {image_id}; the database was built from other pictures"
+            )
+        return self._decoded(image_id)
+
+
 @dataclass(frozen=True)
 class Renderer:
     """Renders conditions of stored pictures as the run did."""
 
     facts: Facts
-    pictures: Mapping[str, Pixels]
+    pictures: Pictures
     seed: int
     reference_side: int | None = None
     tally: Tally = field(default_factory=Tally)
@@ -68,29 +93,6 @@ class Renderer:
         if wanted is not None:
             self.tally.compared += 1
             self.tally.agreed += wanted == pixel_hash(shown)
-
-
-def load(path: Path, image_ids: Iterable[str]) -> dict[str, Pixels]:
-    """Return the stored pictures of these ids.
-
-    Raises:
-        BadInput: no such table, or a picture that it does not hold.
-    """
-    wanted = sorted(set(image_ids))
-    tables.IMAGES.read(path, ["image_id"])
-    held = (
-        pl.scan_parquet(path, hive_partitioning=False, glob=False)
-        .filter(pl.col("image_id").is_in(wanted))
-        .select("image_id", "bytes")
-        .collect()
-    )
-    found = {row[0]: row[1] for row in held.iter_rows()}
-    for image_id in wanted:
-        if image_id not in found:
-            raise BadInput(
-                f"{path}: no picture {image_id}; the database was built from other pictures"
-            )
-    return {image_id: decode(found[image_id]) for image_id in wanted}
 
 
 def data_uri(rgb: Pixels) -> str:

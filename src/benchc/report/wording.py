@@ -1,11 +1,11 @@
-"""Numbers and sentences as a reader sees them.
+"""Numbers and names as a reader sees them, and notes on one row.
 
 Never reads the database: it is given rows.
 """
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from benchc.report.facts import Row
@@ -20,7 +20,7 @@ _SCOPES = {
 
 def percent(value: float | None) -> str:
     """Return a share as a percentage with one decimal."""
-    return NONE if value is None else f"{100 * value:.1f} %"
+    return NONE if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
 
 
 def signed(value: float | None) -> str:
@@ -33,9 +33,33 @@ def signed(value: float | None) -> str:
     return f"{rounded:+.3f}".replace("-", "−")
 
 
+def signed_short(value: float) -> str:
+    """Return a limit with its sign and no digits to spare."""
+    return f"{value:+g}".replace("-", "−")
+
+
 def plain(value: float | None) -> str:
     """Return a number with three decimals."""
     return NONE if value is None else f"{value:.3f}".replace("-", "−")
+
+
+def points(value: float | None) -> str:
+    """Return a difference of shares in percentage points."""
+    return NONE if value is None else f"{100 * value:+.1f}\u00a0points".replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, form: Callable[[float | None], str]) -> str:
+    """Return an interval in words; empty where it has no ends."""
+    if low is None or high is None:
+        return ""
+    number, *_ = form(low).split("\u00a0")
+    return f"{number} to {form(high)}"
+
+
+def estimate(row: Row, form: Callable[[float | None], str]) -> str:
+    """Return value and interval of a row with value, low and high."""
+    ends = interval(row["low"], row["high"], form)
+    return f"{form(row['value'])} ({ends})" if ends else form(row["value"])
 
 
 def count(value: int | None) -> str:
@@ -61,6 +85,13 @@ def pretty(value: str) -> str:
         return value
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as words in a row: a, b and c."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def scope_name(scope: str) -> str:
     """Return what a scope is called in a sentence."""
     return _SCOPES[scope]
@@ -69,66 +100,6 @@ def scope_name(scope: str) -> str:
 def spoken(pairs: Iterable[tuple[str, str]]) -> str:
     """Return labelled values as one phrase, for a chart's alternative text."""
     return "; ".join(f"{label} {value}" for label, value in pairs)
-
-
-def opening(board: Sequence[Row]) -> str:
-    """Return what a reader wants first: who holds up best, who worst, and who is right most.
-
-    Args:
-        board: the leaderboard of one scope, best first.
-    """
-    scored = [row for row in board if row["ras"] is not None]
-    if not scored:
-        return "No pair of predictions has a score, so nothing can be said about robustness."
-    first, last = scored[0], scored[-1]
-    size = f"{count(first['n_pairs'])} pairs of a clean and a corrupted picture"
-    if len(scored) == 1:
-        text = f"{first['model']} has a mean RAS of {signed(first['ras'])} over {size}."
-    else:
-        text = (
-            f"{first['model']} holds up best under corruption (mean RAS {signed(first['ras'])} "
-            f"over {size}), {last['model']} worst ({signed(last['ras'])})."
-        )
-        most = max(scored, key=lambda row: row["corrupted_accuracy"])
-        if most["corrupted_accuracy"] > first["corrupted_accuracy"]:
-            text += (
-                f" Right most often on corrupted pictures is {most['model']} "
-                f"({percent(most['corrupted_accuracy'])})."
-            )
-    if first["near_chance"] or first["below_chance"]:
-        text += (
-            f" But on clean pictures {first['model']} cannot be told from guessing, "
-            "and a model that guesses has little to lose."
-        )
-    return text
-
-
-def headline(row: Row, groups: Row | None) -> str:
-    """Return one plain sentence about a model.
-
-    Args:
-        row: its line of the leaderboard.
-        groups: its worst and best group of corruptions, None if it has no score.
-    """
-    if row["ras"] is None:
-        return (
-            f"none of its {count(row['n_missing'])} pairs has a score: its predictions failed "
-            "or are missing."
-        )
-    text = (
-        f"{percent(row['clean_accuracy'])} right on clean and "
-        f"{percent(row['corrupted_accuracy'])} on corrupted pictures, "
-        f"mean RAS {signed(row['ras'])}"
-    )
-    if groups is None:
-        return f"{text}."
-    hurt = groups["worst_ras"] < 0
-    text += "; hurt most by" if hurt else "; lowest under"
-    text += f" {groups['worst_group']} ({signed(groups['worst_ras'])})"
-    if groups["n_groups"] > 1:
-        text += ", least by" if hurt else ", highest under"
-        text += f" {groups['best_group']} ({signed(groups['best_ras'])})"
-    return f"{text}."
 
 
 def chance_note(row: Row) -> str | None:

@@ -1,14 +1,16 @@
--- The pairs with the largest RAS, up or down, of each model and state.
-WITH ordered AS (
-    SELECT *,
-           row_number() OVER (PARTITION BY model, state
-                              ORDER BY abs(ras) DESC, sample_id, corruption, severity) AS place
+-- The largest shift of each trajectory and state, up or down, and the first n of these for each
+-- model, group of corruptions and state; `place` 1 is the largest.
+WITH largest AS (
+    SELECT *
     FROM   pairs
     WHERE  scope = $scope AND ras IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY model, sample_id, corruption, state
+                               ORDER BY abs(ras) DESC, severity) = 1
 )
-SELECT   model, sample_id, image_id, corruption, severity, state, class, ras,
-         misalignment_shift, uncertainty_shift, question, options, answer
-FROM     ordered
-JOIN     samples USING (sample_id, image_id)
-WHERE    place <= $n
-ORDER BY model, state, place
+SELECT   model, sample_id, image_id, corruption_group, corruption, severity, state, class, ras,
+         misalignment_shift, uncertainty_shift,
+         row_number() OVER (PARTITION BY model, corruption_group, state
+                            ORDER BY abs(ras) DESC, sample_id, corruption) AS place
+FROM     largest
+QUALIFY  place <= $n
+ORDER BY place, abs(ras) DESC, model, sample_id, corruption, state

@@ -1,5 +1,8 @@
--- The trajectory classes: how often, how bad, and what each adds to the mean RAS.
-SELECT   model, class, n_pairs, share, mean_ras, contribution
-FROM     trajectory_attribution
-WHERE    scope = $scope AND crossing = 'all'
-ORDER BY model, class
+-- The trajectory classes: how often, how bad, and what each adds to the mean RAS, with an interval.
+SELECT    figures.model, class AS class, figures.n_pairs, share, mean_ras, contribution, low, high
+FROM      trajectory_attribution AS figures
+LEFT JOIN intervals
+  ON      intervals.scope = figures.scope AND intervals.model = figures.model
+ AND      intervals.crossing = 'all' AND measure = 'contribution' AND part = class
+WHERE     figures.scope = $scope AND figures.crossing = 'all'
+ORDER BY  figures.model, class

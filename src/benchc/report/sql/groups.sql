@@ -1,11 +1,6 @@
--- Mean RAS by model and group of corruptions: the sum of its two source contributions.
-SELECT   model,
-         corruption_group,
-         CAST(sum(n_pairs) AS BIGINT)                        AS n_pairs,
-         sum(contribution)                                   AS ras,
-         sum(contribution) FILTER (WHERE source = 'c')       AS destructive,
-         sum(contribution) FILTER (WHERE source = 'w')       AS corrective
-FROM     source_attribution
-WHERE    scope = $scope AND crossing = 'corruption_group'
-GROUP BY model, corruption_group
-ORDER BY model, corruption_group
+-- Accuracy and mean RAS of every model under each group of corruptions, and under all (NULL).
+SELECT   model, corruption_group, measure, value, low, high, n_pairs
+FROM     intervals
+WHERE    scope = $scope AND crossing IN ('all', 'corruption_group') AND part IS NULL
+  AND    measure IN ('corrupted_accuracy', 'ras')
+ORDER BY corruption_group NULLS LAST, model, measure

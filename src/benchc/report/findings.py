@@ -1,0 +1,140 @@
+"""The sentences that open the page: which model to trust under which degradation.
+
+Never knows a number by itself: each sentence is made from one row of `sql/best.sql`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from benchc.report import wording
+from benchc.report.facts import Row
+
+#: Rivals named in one sentence; more are counted.
+_NAMED = 3
+
+
+def lead(best: Sequence[Row], board: Mapping[str, Row]) -> str:
+    """Return the first sentences: who is right most, who loses least, over everything.
+
+    Args:
+        best: rows of `sql/best.sql`.
+        board: each model's line of the leaderboard.
+    """
+    overall = {row["measure"]: row for row in best if row["corruption_group"] is None}
+    if "corrupted_accuracy" not in overall or "ras" not in overall:
+        return "No pair of predictions has a score, so nothing can be said about robustness."
+    accurate, steady = overall["corrupted_accuracy"], overall["ras"]
+    share = (
+        f"{wording.percent(accurate['value'])} of "
+        f"{wording.count(board[accurate['model']]['n_pairs'])} pairs{_ends(accurate)}"
+    )
+    if len(board) == 1:
+        text = f"{accurate['model']} is right on {share}, mean RAS {_score(steady)}."
+    else:
+        text = f"{accurate['model']} is right most often on corrupted pictures: {share}"
+        text += f"{_rivals(accurate)}. {_steadiest(accurate, steady, board)}"
+    for model in dict.fromkeys((accurate["model"], steady["model"])):
+        if _guesses(board[model]):
+            text += (
+                f" But on clean pictures {model} is no better than guessing, and a model that "
+                "guesses has little to lose."
+            )
+    return text
+
+
+def by_group(best: Sequence[Row], board: Mapping[str, Row]) -> list[tuple[str, str]]:
+    """Return, for each group of corruptions, whom to trust under it.
+
+    Args:
+        best: rows of `sql/best.sql`.
+        board: each model's line of the leaderboard.
+    """
+    groups = dict.fromkeys(row["corruption_group"] for row in best if row["corruption_group"])
+    sentences = []
+    for group in groups:
+        own = {row["measure"]: row for row in best if row["corruption_group"] == group}
+        accurate, steady = own.get("corrupted_accuracy"), own.get("ras")
+        if accurate is None or steady is None:
+            continue
+        text = f"{accurate['model']}, right on {wording.percent(accurate['value'])}"
+        text += f"{_ends(accurate)}{_rivals(accurate)}."
+        if _guesses(board[accurate["model"]]):
+            text = f"no model: the best, {text}"
+            text += " It is no better than guessing even on clean pictures."
+        if len(board) == 1:
+            text += f" Mean RAS {_score(steady)}."
+        else:
+            same = steady["model"] == accurate["model"]
+            text += f" Steadiest: {'the same' if same else steady['model']}, mean RAS "
+            text += f"{_score(steady)}{_rivals(steady)}."
+        sentences.append((group, text))
+    return sentences
+
+
+def headline(row: Row, groups: Row | None) -> str:
+    """Return one plain sentence about a model.
+
+    Args:
+        row: its line of the leaderboard.
+        groups: its worst and best group of corruptions, None if it has no score.
+    """
+    if row["ras"] is None:
+        return (
+            f"none of its {wording.count(row['n_missing'])} pairs has a score: its predictions "
+            "failed or are missing."
+        )
+    text = (
+        f"{wording.percent(row['clean_accuracy'])} right on clean and "
+        f"{wording.percent(row['corrupted_accuracy'])} on corrupted pictures, "
+        f"mean RAS {wording.signed(row['ras'])}"
+    )
+    if groups is None:
+        return f"{text}."
+    hurt = groups["worst_ras"] < 0
+    text += "; hurt most by" if hurt else "; lowest under"
+    text += f" {groups['worst_group']} ({wording.signed(groups['worst_ras'])})"
+    if groups["n_groups"] > 1:
+        text += ", least by" if hurt else ", highest under"
+        text += f" {groups['best_group']} ({wording.signed(groups['best_ras'])})"
+    return f"{text}."
+
+
+def _steadiest(accurate: Row, steady: Row, board: Mapping[str, Row]) -> str:
+    if steady["model"] == accurate["model"]:
+        return f"It also keeps its footing best: mean RAS {_score(steady)}{_rivals(steady)}."
+    return (
+        f"{steady['model']} loses least of what it had, mean RAS {_score(steady)}"
+        f"{_rivals(steady)}, but is right on "
+        f"{wording.percent(board[steady['model']]['corrupted_accuracy'])} only."
+    )
+
+
+def _rivals(row: Row) -> str:
+    """Return who cannot be told from the best model, or by how much it leads."""
+    if not row["rivals"]:
+        return ""
+    level = [rival["model"] for rival in row["rivals"] if not (rival["low"] or 0) > 0]
+    if level:
+        named = level if len(level) <= _NAMED else [*level[:_NAMED], f"{len(level) - _NAMED} more"]
+        return f", not told apart from {wording.listed(named)}"
+    nearest = row["rivals"][0]
+    if row["measure"] == "ras":
+        ahead = f"{nearest['difference']:.3f} ({nearest['low']:.3f} to {nearest['high']:.3f})"
+    else:
+        ahead = (
+            f"{100 * nearest['difference']:.1f} points "
+            f"({100 * nearest['low']:.1f} to {100 * nearest['high']:.1f})"
+        )
+    return f", ahead of {nearest['model']} by {ahead}"
+
+
+def _ends(row: Row) -> str:
+    ends = wording.interval(row["low"], row["high"], wording.percent)
+    return f" (95 % interval {ends})" if ends else ""
+
+
+def _score(row: Row) -> str:
+    return wording.estimate(row, wording.signed)
+
+
+def _guesses(row: Row) -> bool:
+    return bool(row["near_chance"] or row["below_chance"])
