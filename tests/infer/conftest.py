@@ -3,10 +3,7 @@
 from importlib.util import find_spec
 
 import pytest
-from families import FAMILIES, save
-
-from benchc.infer.settings import TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
+from families import load, save
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +33,6 @@ def backend_of(checkpoint_of):
         return made[key]
 
     return backend
-
-
-def load(folder, family, **settings):
-    given = {"path": str(folder), "batch_size": 8, **FAMILIES[family][1], **settings}
-    return TransformersBackend(TransformersModel(**given))
 
 
 @pytest.fixture

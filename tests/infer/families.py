@@ -25,6 +25,9 @@ from family_parts import (
     tokenizer,
 )
 
+from benchc.infer.settings import TransformersModel
+from benchc.infer.transformers_backend import TransformersBackend
+
 
 def idefics2() -> Built:
     names = tokenizer("pieces")
@@ -269,3 +272,9 @@ def save(family: str, folder: Path) -> Path:
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+def load(folder, family, **settings):
+    """Return the backend of a checkpoint that `save` wrote."""
+    given = {"path": str(folder), "batch_size": 8, **FAMILIES[family][1], **settings}
+    return TransformersBackend(TransformersModel(**given))

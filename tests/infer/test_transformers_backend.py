@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from asked import difference, questions
-from conftest import load
+from families import load
 from scipy.special import logsumexp
 
 from benchc.errors import BadInput
