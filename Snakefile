@@ -12,7 +12,8 @@ from benchc.errors import BadInput
 from benchc.workflow import Workflow
 
 min_version("9.27")
-locks.hold(Path(".snakemake"))
+if workflow.is_main_process:
+    locks.hold(Path(".snakemake"))
 
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +158,11 @@ class Workflow:
         )
         return json.dumps(values, sort_keys=True)
 
+    def gpus(self, key: str) -> int:
+        """Return how many GPUs a job of a model takes: one, or none on a CPU or a server."""
+        device = getattr(self.config.models[key], "device", "cpu")
+        return int(device == "cuda" or (device == "auto" and _has_gpu()))
+
     def models_facts(self) -> str:
         """Return what the database says of the models, as JSON."""
         return json.dumps(
@@ -263,6 +268,12 @@ class Workflow:
 
 def _fetch_folder(request: Request) -> str:
     return f"results/fetch/{request.name}"
+
+
+@cache
+def _has_gpu() -> bool:
+    """Return whether a driver of NVIDIA or AMD shows a GPU here; asking torch takes seconds."""
+    return Path("/dev/kfd").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
 
 
 def _options(**values: object) -> str:

@@ -1,6 +1,6 @@
 """A real Slurm of one node on this machine, for as long as a command runs.
 
-    python tests/slurm/one_node.py sinfo
+    python tests/workflow/slurm_node.py sinfo
 
 Needs root and Debian's slurm-wlm and munge. Everything it writes lies in a temporary folder; no
 running Slurm is touched, since ports and sockets are its own.
@@ -80,7 +80,7 @@ def running(more: str = "") -> Iterator[dict[str, str]]:
         config = _configure(folder, more)
         environment = {
             key: value for key, value in os.environ.items() if not key.startswith("SLURM")
-        } | {"SLURM_CONF": str(config)}
+        } | {"SLURM_CONF": str(config), "PATH": f"{folder}/bin:{os.environ['PATH']}"}
         host = _host()
         for command in (
             ["munged", "--foreground", "--force", f"--key-file={folder}/munge.key",
@@ -105,10 +105,15 @@ def _configure(folder: Path, more: str) -> Path:
     folder.chmod(0o755)
     for name in ("state", "spool"):
         (folder / name).mkdir()
+    config = folder / "slurm.conf"
+    # The executor plugin drops SLURM_CONF before it calls srun.
+    srun = folder / "bin" / "srun"
+    srun.parent.mkdir()
+    srun.write_text(f'#!/bin/sh\nSLURM_CONF={config} exec {shutil.which("srun")} "$@"\n')
+    srun.chmod(0o755)
     key = folder / "munge.key"
     key.write_bytes(os.urandom(64))
     key.chmod(0o600)
-    config = folder / "slurm.conf"
     pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     config.write_text(
         CONFIG.format(
