@@ -2,6 +2,7 @@
 # Config, the rules of each stage, the public targets; nothing else.
 
 import re
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -33,6 +34,11 @@ include: "rules/infer.smk"
 include: "rules/select.smk"
 include: "rules/diagnose.smk"
 include: "rules/report.smk"
+
+
+onerror:
+    if workflow.execution_settings.keep_going and RUN.way_on():
+        print(RUN.way_on(), file=sys.stderr)
 
 
 rule all:

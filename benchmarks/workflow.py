@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -67,33 +68,26 @@ def many_models(path: Path, count: int) -> Path:
 def plan(folder: Path) -> None:
     """Print what planning every job of a run costs, before any of it is done."""
     for name, options in configs(folder).items():
-        times, memory, said = [], 0, ""
-        for _ in range(REPEATS):
-            seconds, peak, said = snakemake(folder / "empty", "--dry-run", *options)
-            times.append(seconds)
-            memory = max(memory, peak)
-        jobs = re.findall(r"^total +(\d+)", said, flags=re.MULTILINE)[-1]
-        print(f"plan, {name}: {jobs} jobs, {min(times):.2f} s, {memory / 2**20:.0f} MB", flush=True)
+        runs = [snakemake(folder / "empty", "--dry-run", *options) for _ in range(REPEATS)]
+        memory = max(run.memory for run in runs) / 2**20
+        print(f"plan, {name}: {runs[0].jobs} jobs, {least(runs)}, {memory:.0f} MB", flush=True)
 
 
 def jobs_and_idle(folder: Path) -> None:
     """Print what Snakemake costs a job that does nothing, and a run that has nothing to do."""
+    environment = {"PATH": f"{PRETEND}:{os.environ['PATH']}"}
     for name, options in configs(folder).items():
         place = folder / f"pretend {name}"
-        environment = {"PATH": f"{PRETEND}:{os.environ['PATH']}"}
-        planned, _, said = snakemake(place, "--dry-run", *options)
-        jobs = int(re.findall(r"^total +(\d+)", said, flags=re.MULTILINE)[-1])
-        seconds, _, _ = snakemake(place, *options, **environment)
-        each = 1000 * (seconds - planned) / jobs
+        planned = snakemake(place, "--dry-run", *options)
+        run = snakemake(place, *options, **environment)
+        each = 1000 * (run.seconds - planned.seconds) / planned.jobs
         print(
-            f"jobs, {name}: {jobs} empty jobs in {seconds:.1f} s, {each:.0f} ms a job beyond plan"
+            f"jobs, {name}: {planned.jobs} empty jobs in {run.seconds:.1f} s, "
+            f"{each:.0f} ms a job besides planning"
         )
-        idle = []
-        for _ in range(REPEATS):
-            seconds, _, said = snakemake(place, *options, **environment)
-            assert "Nothing to be done" in said, said
-            idle.append(seconds)
-        print(f"idle, {name}: {min(idle):.2f} s with nothing to do", flush=True)
+        again = [snakemake(place, *options, **environment) for _ in range(REPEATS)]
+        assert all("Nothing to be done" in run.said for run in again)
+        print(f"idle, {name}: {least(again)} with nothing to do", flush=True)
 
 
 def default_run(folder: Path) -> None:
@@ -110,7 +104,7 @@ def default_run(folder: Path) -> None:
     )
     watched.chmod(0o755)
     environment = {"PATH": f"{watched.parent}:{os.environ['PATH']}"}
-    wall, _, _ = snakemake(place, **environment)
+    wall = snakemake(place, **environment).seconds
     commands: dict[str, list[str]] = {}
     busy: Counter[str] = Counter()
     number: Counter[str] = Counter()
@@ -150,8 +144,29 @@ def import_seconds(folder: Path, arguments: list[str]) -> float:
     return sum(map(int, own)) / 1e6
 
 
-def snakemake(folder: Path, *arguments: str, **environment: str) -> tuple[float, int, str]:
-    """Run the workflow in a folder; return seconds, peak memory in bytes and what it said."""
+@dataclass
+class Run:
+    """One call of Snakemake: seconds by the clock and of CPU, peak bytes, and what it said."""
+
+    seconds: float
+    cpu_seconds: float
+    memory: int
+    said: str
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs were planned."""
+        return int(re.findall(r"^total +(\d+)", self.said, flags=re.MULTILINE)[-1])
+
+
+def least(runs: list[Run]) -> str:
+    """Return the least seconds of several runs: neighbours on the machine only ever add."""
+    seconds = min(run.seconds for run in runs)
+    return f"{seconds:.2f} s ({min(run.cpu_seconds for run in runs):.2f} s of CPU)"
+
+
+def snakemake(folder: Path, *arguments: str, **environment: str) -> Run:
+    """Run the workflow in a folder and measure it."""
     with tempfile.TemporaryFile("w+") as said:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -167,7 +182,7 @@ def snakemake(folder: Path, *arguments: str, **environment: str) -> tuple[float,
         text = said.read()
     if status:
         sys.exit(text)
-    return seconds, usage.ru_maxrss * 1024, text
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ class Workflow:
             BadInput: see `read_config`.
         """
         self.project = Path(project)
-        self.config: Config = read_config(values, self.project, map(Path, files))
+        whole = read_config(values, self.project, map(Path, files))
+        self.config: Config = whole.without_left_out()
 
     def each_model(self, pattern: str) -> list[str]:
         """Return `pattern` for every model."""
@@ -176,6 +177,21 @@ class Workflow:
                 for key, model in self.config.models.items()
             ],
             sort_keys=True,
+        )
+
+    def way_on(self) -> str:
+        """Return how to go on without the models that have no predictions; empty if all have."""
+        failed = [
+            key
+            for key in self.config.models
+            if not Path(f"results/infer/{key}/predictions.parquet").exists()
+        ]
+        if not failed or len(failed) == len(self.config.models):
+            return ""
+        leave_out = ",".join([*self.config.leave_out, *failed])
+        return (
+            f"No predictions: {', '.join(failed)} (see results/logs/infer). For a database of the "
+            f"other models, run the same command with --config 'leave_out=[{leave_out}]'"
         )
 
     def run_facts(self) -> str:

@@ -34,6 +34,7 @@ class Workflow:
     config: Path
     project: Path = PROJECT
     environment: dict[str, str] = field(default_factory=dict)
+    cores: int = 2
 
     def variables(self) -> dict[str, str]:
         """Return the environment of a run: the package is the project's own."""
@@ -43,7 +44,7 @@ class Workflow:
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a run."""
         return [
-            "snakemake", *arguments, "--cores", "2",
+            "snakemake", *arguments, "--cores", str(self.cores),
             "--snakefile", str(self.project / "Snakefile"),
             "--directory", str(self.folder), "--configfile", str(self.config),
         ]  # fmt: skip
