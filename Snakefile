@@ -36,6 +36,13 @@ include: "rules/diagnose.smk"
 include: "rules/report.smk"
 
 
+onstart:
+    if RUN.is_read_only():
+        raise WorkflowError(
+            "results: this folder cannot be written; mend that, or use --directory"
+        )
+
+
 onerror:
     if workflow.execution_settings.keep_going and RUN.way_on():
         print(RUN.way_on(), file=sys.stderr)

@@ -54,6 +54,10 @@ class Workflow:
         whole = read_config(values, self.project, map(Path, files))
         self.config: Config = whole.without_left_out()
 
+    def is_read_only(self) -> bool:
+        """Return whether the results of the working directory must not be written."""
+        return Path("results").exists() and not os.access("results", os.W_OK)
+
     def each_model(self, pattern: str) -> list[str]:
         """Return `pattern` for every model."""
         return [pattern.format(model=key) for key in self.config.models]
