@@ -252,7 +252,7 @@ STATUS = Table(
     "status",
     "what became of every model of the config: nothing disappears silently",
     (
-        _MODEL,
+        MODEL,
         Column("state", TEXT, "measured, or left_out: in the config's `leave_out`, not in figures"),
         Column("n_predictions", INTEGER, "rows in `predictions`"),
         Column("n_failed", INTEGER, "of these, rows whose status is not ok"),
