@@ -2,6 +2,7 @@
 # Config, the rules of each stage, the public targets; nothing else.
 
 import re
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -12,7 +13,8 @@ from benchc.errors import BadInput
 from benchc.workflow import Workflow
 
 min_version("9.27")
-locks.hold(Path(".snakemake"))
+if workflow.is_main_process:
+    locks.hold(Path(".snakemake"))
 
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:
@@ -35,6 +37,18 @@ include: "rules/infer.smk"
 include: "rules/select.smk"
 include: "rules/diagnose.smk"
 include: "rules/report.smk"
+
+
+onstart:
+    if RUN.is_read_only():
+        raise WorkflowError(
+            "results: this folder cannot be written; mend that, or use --directory"
+        )
+
+
+onerror:
+    if workflow.execution_settings.keep_going and RUN.way_on():
+        print(RUN.way_on(), file=sys.stderr)
 
 
 rule all:

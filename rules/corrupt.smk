@@ -14,8 +14,8 @@ rule corrupt:
         "../envs/benchc.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         seed=RUN.config.seed,
         severities=RUN.severity_options,

@@ -15,8 +15,8 @@ rule diagnose_model:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         code=RUN.code("diagnose"),
     shell:
@@ -41,8 +41,8 @@ rule database:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         tables=[
             *RUN.each_corruption("--corrupted results/corrupt/{corruption}.parquet"),

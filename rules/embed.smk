@@ -13,8 +13,8 @@ rule embed:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         model=lambda wildcards: RUN.clip,
         pretrained=RUN.clip_options,

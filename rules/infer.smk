@@ -19,8 +19,9 @@ rule infer_pool:
         "../envs/benchc.yaml"
     threads: RUN.config.infer.threads
     resources:
-        mem_mb=3000,
-        runtime=600,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 600 * attempt,
+        gpu=lambda wildcards: RUN.gpus(wildcards.model),
         # What places a model or makes it faster is no param: a change to it reruns nothing.
         settings=lambda wildcards: RUN.model_settings(wildcards.model),
         workers=RUN.config.infer.workers,
@@ -108,8 +109,8 @@ rule infer_merge:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         parts=lambda wildcards, input: [f"--part {path}" for path in input],
     shell:

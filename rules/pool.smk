@@ -16,8 +16,8 @@ rule pool_source:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         spec=lambda wildcards: RUN.source_spec(wildcards.source),
         fetched=lambda wildcards: RUN.fetched_option(
@@ -45,8 +45,8 @@ rule pool:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         folders=RUN.each_source("results/pool/sources/{source}"),
         code=RUN.code("pool"),

@@ -21,8 +21,8 @@ rule train_reference:
         "../envs/benchc.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=90,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 90 * attempt,
     shell:
         "benchc --log {log} reference train {wildcards.name}"
         " --out results/reference/{wildcards.name}"
@@ -37,7 +37,7 @@ rule train_clip:
         "../envs/benchc.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     shell:
         "benchc --log {log} reference train clip --out results/reference/clip"

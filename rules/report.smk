@@ -19,8 +19,8 @@ rule report:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         options=RUN.render_options,
         code=RUN.code("report"),

@@ -13,8 +13,8 @@ rule select:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         predictions=RUN.each_selector(
             "--predictions results/infer/{model}/predictions.parquet"

@@ -64,8 +64,11 @@ def benchc(
     `snakemake --cores all` runs them all; each also works alone, on its own tables.
     """
     if log is not None:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
+        except OSError as error:
+            raise BadInput(f"{log}: cannot be written ({error.strerror})") from None
 
 
 class _Tee:
@@ -76,8 +79,10 @@ class _Tee:
         self.log = log
 
     def write(self, text: str) -> int:
-        self.log.write(text.replace("\r", "\n"))
-        self.log.flush()
+        # A full disk must not silence the line that says so.
+        with contextlib.suppress(OSError):
+            self.log.write(text.replace("\r", "\n"))
+            self.log.flush()
         return self.screen.write(text)
 
     def flush(self) -> None:

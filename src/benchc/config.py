@@ -134,6 +134,11 @@ class Config(Section):
         description="Models whose answers choose the benchmark; all models by default. "
         "Any other model is run on the chosen samples only.",
     )
+    leave_out: tuple[Key, ...] = Field(
+        default=(),
+        description="Models that this run goes on without, for instance one that fails; "
+        "the table `status` names them.",
+    )
     corrupt: Corrupt = Corrupt()
     embed: Embed = Embed()
     select: Select = Select()
@@ -158,16 +163,26 @@ class Config(Section):
                     raise ValueError(
                         f"{name}: keys {other!r} and {key!r} are one file on some disks; rename one"
                     )
-        for key in self.selectors:
-            if key not in self.models:
-                raise ValueError(f"selectors: {key!r} is not in models{_nearest(key, self.models)}")
-        for name in ("selectors", "corruptions", "severities"):
+        for name in ("selectors", "leave_out"):
+            for key in getattr(self, name):
+                if key not in self.models:
+                    nearest = _nearest(key, self.models)
+                    raise ValueError(f"{name}: {key!r} is not in models{nearest}")
+        if set(self.selectors) <= set(self.leave_out):
+            raise ValueError("leave_out: no selector is left; name another one in `selectors`")
+        for name in ("selectors", "leave_out", "corruptions", "severities"):
             values = getattr(self, name)
             if len(set(values)) < len(values):
                 raise ValueError(f"{name}: a value occurs twice")
         if list(self.severities) != sorted(self.severities):
             raise ValueError("severities: list them from low to high")
         return self
+
+    def without_left_out(self) -> "Config":
+        """Return this config without the models in `leave_out`."""
+        models = {key: m for key, m in self.models.items() if key not in self.leave_out}
+        selectors = tuple(key for key in self.selectors if key in models)
+        return self.model_copy(update={"models": models, "selectors": selectors})
 
 
 def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] = ()) -> Config:

@@ -144,6 +144,7 @@ def _names_defined(node: ast.stmt) -> list[str]:
     return [_WHOLE]
 
 
+@cache
 def _reached(module: str, name: str) -> list[tuple[str, str]]:
     definitions = _definitions(module)
     nodes = _nodes(module, name)
@@ -201,6 +202,7 @@ def _nodes(module: str, name: str) -> list[ast.stmt]:
     return definitions[name]
 
 
+@cache
 def _text(module: str, name: str) -> str:
     nodes = [*_nodes(module, name), *_definitions(module)[_WHOLE]]
     return "".join(

@@ -3,6 +3,7 @@
 Never computes: a writer casts, checks the key, and renames into place; a reader refuses drift.
 """
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,9 +134,35 @@ def _drift(wanted: pl.Schema, found: dict[str, pl.DataType]) -> str:
     return f"unknown columns {extra}" if extra else ""
 
 
+#: What an operating system says of a disk that takes no more; libraries repeat it word for word.
+_REFUSED = tuple(
+    os.strerror(number)
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
+)
+
+
 @contextmanager
 def renamed_into_place(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; on success sync it and rename it to `path`."""
+    """Give a temporary path beside `path`; on success sync it and rename it to `path`.
+
+    Raises:
+        BadInput: the disk is full or must not be written.
+    """
+    try:
+        with _renamed(path) as temporary:
+            yield temporary
+    except Exception as error:
+        for reason in _REFUSED:
+            if reason in str(error):
+                raise BadInput(
+                    f"{path}: cannot be written ({reason}); what is finished is kept: mend that "
+                    "and run the same command again"
+                ) from None
+        raise
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)

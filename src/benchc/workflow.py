@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,12 @@ class Workflow:
             BadInput: see `read_config`.
         """
         self.project = Path(project)
-        self.config: Config = read_config(values, self.project, map(Path, files))
+        whole = read_config(values, self.project, map(Path, files))
+        self.config: Config = whole.without_left_out()
+
+    def is_read_only(self) -> bool:
+        """Return whether the results of the working directory must not be written."""
+        return Path("results").exists() and not os.access("results", os.W_OK)
 
     def each_model(self, pattern: str) -> list[str]:
         """Return `pattern` for every model."""
@@ -158,6 +163,11 @@ class Workflow:
         )
         return json.dumps(values, sort_keys=True)
 
+    def gpus(self, key: str) -> int:
+        """Return how many GPUs a job of a model takes: one, or none on a CPU or a server."""
+        device = getattr(self.config.models[key], "device", "cpu")
+        return int(device == "cuda" or (device == "auto" and _has_gpu()))
+
     def models_facts(self) -> str:
         """Return what the database says of the models, as JSON."""
         return json.dumps(
@@ -171,6 +181,21 @@ class Workflow:
                 for key, model in self.config.models.items()
             ],
             sort_keys=True,
+        )
+
+    def way_on(self) -> str:
+        """Return how to go on without the models that have no predictions; empty if all have."""
+        failed = [
+            key
+            for key in self.config.models
+            if not Path(f"results/infer/{key}/predictions.parquet").exists()
+        ]
+        if not failed or len(failed) == len(self.config.models):
+            return ""
+        leave_out = ",".join([*self.config.leave_out, *failed])
+        return (
+            f"No predictions: {', '.join(failed)} (see results/logs/infer). For a database of the "
+            f"other models, run the same command with --config 'leave_out=[{leave_out}]'"
         )
 
     def run_facts(self) -> str:
@@ -264,6 +289,12 @@ class Workflow:
 
 def _fetch_folder(request: Request) -> str:
     return f"results/fetch/{request.name}"
+
+
+@cache
+def _has_gpu() -> bool:
+    """Return whether a driver of NVIDIA or AMD shows a GPU here; asking torch takes seconds."""
+    return Path("/dev/kfd").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
 
 
 def _options(**values: object) -> str:

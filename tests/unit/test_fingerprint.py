@@ -32,6 +32,12 @@ def whole(x):
 }
 
 
+def forget() -> None:
+    for function in vars(fingerprint).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     for name, text in SOURCES.items():
@@ -43,14 +49,11 @@ def package(tmp_path, monkeypatch):
         text = path.read_text()
         assert old in text
         path.write_text(text.replace(old, new))
-        fingerprint._path.cache_clear()
-        fingerprint._definitions.cache_clear()
+        forget()
 
-    fingerprint._path.cache_clear()
-    fingerprint._definitions.cache_clear()
+    forget()
     yield edited
-    fingerprint._path.cache_clear()
-    fingerprint._definitions.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize(

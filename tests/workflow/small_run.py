@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
@@ -25,16 +25,26 @@ ADDED = """
 
 @dataclass
 class Workflow:
-    """A folder in which a project's Snakefile is run with a config of its own."""
+    """A folder in which a project's Snakefile is run with a config of its own.
+
+    `environment` stands over the environment of the tests.
+    """
 
     folder: Path
     config: Path
     project: Path = PROJECT
+    environment: dict[str, str] = field(default_factory=dict)
+    cores: int = 2
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment of a run: the package is the project's own."""
+        places = [str(self.project / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return os.environ | {"PYTHONPATH": os.pathsep.join(places)} | self.environment
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a run."""
         return [
-            "snakemake", *arguments, "--cores", "2",
+            "snakemake", *arguments, "--cores", str(self.cores),
             "--snakefile", str(self.project / "Snakefile"),
             "--directory", str(self.folder), "--configfile", str(self.config),
         ]  # fmt: skip
@@ -44,7 +54,7 @@ class Workflow:
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.project,
-            env=os.environ | {"PYTHONPATH": str(self.project / "src")},
+            env=self.variables(),
             capture_output=True,
             text=True,
             check=False,

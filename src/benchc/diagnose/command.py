@@ -77,7 +77,9 @@ def build(
     )
     build_database(sources, out)
     _print_verdicts(out)
-    print(f'{out}: {len(sources.models)} models; try: benchc sql "FROM leaderboard"')
+    left_out = sources.run.get("config", {}).get("leave_out")
+    without = f", without {', '.join(left_out)}" if left_out else ""
+    print(f'{out}: {len(sources.models)} models{without}; try: benchc sql "FROM leaderboard"')
 
 
 def _print_verdicts(database: Path) -> None:

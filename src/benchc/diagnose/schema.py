@@ -248,8 +248,21 @@ GIVEN = (
     tables.SHIFTS,
 )
 
+STATUS = Table(
+    "status",
+    "what became of every model of the config: nothing disappears silently",
+    (
+        MODEL,
+        Column("state", TEXT, "measured, or left_out: in the config's `leave_out`, not in figures"),
+        Column("n_predictions", INTEGER, "rows in `predictions`"),
+        Column("n_failed", INTEGER, "of these, rows whose status is not ok"),
+    ),
+    ("model",),
+)
+
 #: What the build derives, each by the statement of its name, in this order.
 QUERIED = (
+    STATUS,
     SCOPES,
     TRAJECTORIES,
     CELLS,

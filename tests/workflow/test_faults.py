@@ -1,0 +1,166 @@
+"""What goes wrong is one clear line, and once the cause is gone the same command finishes."""
+
+import resource
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import psutil
+import pytest
+from small_run import TINY, Workflow
+
+from benchc.contents import content_hashes
+
+pytestmark = pytest.mark.workflow
+
+POOL = "results/pool/samples.parquet"
+DRAW = ("benchc", "--log", "logs/pool.log", "pool", "source", "drawn")
+SPEC = ("--spec", '{"kind": "drawn", "samples": 24}', "--out", "pool")
+
+
+@pytest.fixture
+def copied(finished, tmp_path) -> Workflow:
+    """The finished small run once more, to be damaged."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    return Workflow(folder, folder / finished.config.name)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 100 KB, and how to change that disk's options."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+
+    def mount(options: str) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"cannot mount a small disk: {done.stderr.strip()}")
+
+    mount("size=100k")
+    yield mount
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_file_that_cannot_grow_is_one_line(tmp_path):
+    done = subprocess.run(
+        [*DRAW, *SPEC],
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("benchc: pool/")
+    assert "cannot be written (File too large)" in line
+    assert not list((tmp_path / "pool").glob("*images*"))
+
+
+def test_a_log_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "logs").write_text("no folder")
+    done = subprocess.run([*DRAW, *SPEC], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "logs/pool.log: cannot be written" in done.stderr
+
+
+def test_after_a_full_disk_the_same_command_finishes(finished, small_disk, tmp_path):
+    workflow = Workflow(tmp_path, finished.config)
+    said = workflow.run(POOL, ok=False)
+    assert "cannot be written (No space left on device)" in said
+    assert "Traceback" not in said
+    small_disk("remount,size=10m")
+    workflow.run(POOL)
+    hashes = dict(content_hashes(finished.folder / "results"))
+    assert all(hashes[name] == value for name, value in content_hashes(tmp_path / "results"))
+
+
+def test_after_a_read_only_disk_the_same_command_finishes(finished, small_disk, tmp_path):
+    workflow = Workflow(tmp_path, finished.config)
+    small_disk("remount,ro,size=10m")
+    said = workflow.run(POOL, ok=False)
+    assert "results: this folder cannot be written" in said
+    assert "Traceback" not in said
+    small_disk("remount,rw,size=10m")
+    workflow.run(POOL)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def foreign(path: Path) -> None:
+    pl.DataFrame({"of": ["someone else"]}).write_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "says"),
+    [
+        ("infer/llava/predictions.parquet", cut_short, "not a readable Parquet file"),
+        ("select/selection.parquet", foreign, "not a `selection` table"),
+    ],
+)
+def test_a_damaged_table_is_named(finished, copied, name, damage, says):
+    path = copied.folder / "results" / name
+    damage(path)
+    said = copied.run("all", ok=False)
+    (line, *_) = [line for line in said.splitlines() if says in line]
+    assert line.startswith(f"benchc: results/{name}: ")
+    assert "delete it and run again" in line
+    path.unlink()
+    copied.run("all")
+    theirs = dict(content_hashes(finished.folder / "results"))
+    assert dict(content_hashes(copied.folder / "results")) == theirs
+
+
+def test_after_a_job_is_killed_the_same_command_finishes(finished, tmp_path):
+    workflow = Workflow(tmp_path, finished.config)
+    process = subprocess.Popen(
+        workflow.command(POOL),
+        cwd=workflow.project,
+        env=workflow.variables(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    job = None
+    while job is None and process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        job = next((c for c in children if "--spec" in c.cmdline()[-5:]), None)
+    assert job is not None
+    job.send_signal(signal.SIGKILL)
+    said, _ = process.communicate()
+    assert process.returncode != 0
+    assert "Error in rule pool_source" in said
+    workflow.run(POOL)
+
+
+def test_one_bad_model_keeps_nobody_else_from_the_database(copied):
+    bad = copied.folder / "bad"
+    bad.mkdir()
+    (bad / "config.json").write_text("{}")
+    copied.config.write_text(
+        TINY.replace("selectors:", f"  bad: {{path: '{bad}', instruction: ''}}\nselectors:")
+    )
+    said = copied.run("all", "--keep-going", ok=False)
+    assert "No predictions: bad" in said
+    assert "--config 'leave_out=[bad]'" in said
+    said = copied.run("all", "--config", "leave_out=[bad]")
+    assert "2 models, without bad" in said
+    with duckdb.connect(str(copied.folder / "results/bench-c.duckdb"), read_only=True) as opened:
+        states = opened.execute("SELECT model, state, n_failed FROM status").fetchall()
+        measured = opened.execute("SELECT DISTINCT model FROM leaderboard ORDER BY ALL").fetchall()
+    assert states == [("bad", "left_out", 0), ("idefics3", "measured", 0), ("llava", "measured", 0)]
+    assert measured == [("idefics3",), ("llava",)]
+    assert copied.planned("all")["infer_chosen"] == 1
+
+
+def test_without_a_selector_the_others_choose_and_nobody_is_asked_again(copied):
+    planned = copied.planned("all", "--config", "leave_out=[idefics3]")
+    assert set(planned) == {"select", "diagnose_model", "database", "report", "all"}

@@ -1,0 +1,24 @@
+"""Time zone, locale, hash seed, folder and cores change nothing in any table."""
+
+import pytest
+from small_run import Workflow
+
+from benchc.contents import content_hashes
+
+pytestmark = pytest.mark.workflow
+
+ODD = {
+    "TZ": "Pacific/Chatham",  # 12 hours and 45 minutes from Greenwich
+    "LC_ALL": "C",
+    "LANG": "C",
+    "PYTHONHASHSEED": "4294967295",
+    "OMP_NUM_THREADS": "3",
+}
+
+
+def test_another_environment_gives_the_same_tables(finished, tmp_path):
+    folder = tmp_path / "ein Läufchen"
+    folder.mkdir()
+    Workflow(folder, finished.config, environment=ODD, cores=1).run("all")
+    theirs = dict(content_hashes(finished.folder / "results"))
+    assert dict(content_hashes(folder / "results")) == theirs
