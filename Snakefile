@@ -19,7 +19,9 @@ if workflow.is_main_process:
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:
     RUN = Workflow(
-        config, project=workflow.basedir, files=workflow.overwrite_configfiles
+        config,
+        project=workflow.current_basedir.get_path_or_uri(secret_free=True),
+        files=workflow.overwrite_configfiles,
     )
 except BadInput as error:
     raise WorkflowError(str(error)) from None

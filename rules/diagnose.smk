@@ -44,11 +44,11 @@ rule database:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        tables=[
-            *RUN.each_corruption("--corrupted results/corrupt/{corruption}.parquet"),
-            *RUN.each_model("--predictions results/infer/{model}/predictions.parquet"),
-            *RUN.each_model("--record results/infer/{model}/run.json"),
-            *RUN.each_model("--shifts results/models/{model}/diagnosis.parquet"),
+        tables=lambda wildcards, input: [
+            *RUN.option("--corrupted", input.corrupted),
+            *RUN.option("--predictions", input.predictions),
+            *RUN.option("--record", input.records),
+            *RUN.option("--shifts", input.shifts),
         ],
         models=RUN.models_facts(),
         run=RUN.run_facts(),

@@ -5,7 +5,8 @@ rule embed:
     input:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
-        clip=RUN.clip_files,
+        clip=local(RUN.clip_files),
+        fetched=RUN.record_of(RUN.config.embed),
     output:
         "results/embed/embeddings.parquet",
     log:
@@ -16,7 +17,7 @@ rule embed:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        model=lambda wildcards: RUN.clip,
+        model=lambda wildcards, input: RUN.clip(input.fetched),
         pretrained=RUN.clip_options,
         threads=RUN.config.infer.threads,
         code=RUN.code("embed"),

@@ -24,5 +24,6 @@ rule fetch:
     params:
         # Asks for `threads` so that it triggers no rerun: the name says what counts.
         spec=lambda wildcards, threads: RUN.fetch_spec(wildcards.name),
+        out=subpath(output[0], strip_suffix=".json"),
     shell:
-        "benchc --log {log} fetch files --spec {params.spec:q} --out results/fetch/{wildcards.name}"
+        "benchc --log {log} fetch files --spec {params.spec:q} --out {params.out}"

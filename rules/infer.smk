@@ -22,23 +22,21 @@ rule infer_pool:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 600 * attempt,
         gpu=lambda wildcards: RUN.gpus(wildcards.model),
-        # What places a model or makes it faster is no param: a change to it reruns nothing.
-        settings=lambda wildcards: RUN.model_settings(wildcards.model),
-        workers=RUN.config.infer.workers,
     params:
+        # What asks for `threads` or `input` triggers no rerun: `fingerprint` says what counts.
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
-        corrupted=RUN.each_corruption(
-            "--corrupted results/corrupt/{corruption}.parquet"
-        ),
+        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
+        workers=lambda wildcards, threads: RUN.config.infer.workers,
+        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
+        corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
         options=RUN.infer_options,
         chosen="",
         shard="",
         code=RUN.code("infer"),
     shell:
-        "benchc --log {log} infer predict {wildcards.model} --settings {resources.settings:q}"
+        "benchc --log {log} infer predict {wildcards.model} --settings {params.settings:q}"
         " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
-        " {params.options} {params.chosen} {params.shard} --workers {resources.workers}"
+        " {params.options} {params.chosen} {params.shard} --workers {params.workers}"
         " --out {output.predictions}"
 
 
@@ -53,12 +51,12 @@ use rule infer_pool as infer_chosen with:
         model=RUN.one_of(RUN.whole(RUN.followers)),
     params:
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
-        corrupted=RUN.each_corruption(
-            "--corrupted results/corrupt/{corruption}.parquet"
-        ),
+        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
+        workers=lambda wildcards, threads: RUN.config.infer.workers,
+        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
+        corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
         options=RUN.infer_options,
-        chosen="--selection results/select/selection.parquet",
+        chosen=lambda wildcards, input: RUN.option("--selection", [input.selection]),
         shard="",
         code=RUN.code("infer"),
 
@@ -81,15 +79,15 @@ use rule infer_pool as infer_shard with:
         shards=r"\d+",
     params:
         fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        fetched=lambda wildcards: RUN.fetched_option(RUN.config.models[wildcards.model]),
-        corrupted=RUN.each_corruption(
-            "--corrupted results/corrupt/{corruption}.parquet"
-        ),
+        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
+        workers=lambda wildcards, threads: RUN.config.infer.workers,
+        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
+        corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
         options=RUN.infer_options,
-        chosen=lambda wildcards, input: (
-            f"--selection {input.selection}" if input.selection else ""
+        chosen=lambda wildcards, input: RUN.option("--selection", input.selection),
+        shard=lambda wildcards, output: RUN.shard_options(
+            wildcards.shard, wildcards.shards, output.predictions
         ),
-        shard="--shard {shard} --shards {shards} --chunks results/infer/{model}/chunks",
         code=RUN.code("infer"),
 
 
@@ -112,7 +110,7 @@ rule infer_merge:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        parts=lambda wildcards, input: [f"--part {path}" for path in input],
+        parts=lambda wildcards, input: RUN.option("--part", input),
     shell:
         "benchc --log {log} infer merge {wildcards.model} {params.parts}"
         " --out {output.predictions}"

@@ -3,7 +3,8 @@
 
 rule pool_source:
     input:
-        lambda wildcards: RUN.source_files(wildcards.source),
+        local(lambda wildcards: RUN.source_files(wildcards.source)),
+        fetched=lambda wildcards: RUN.record_of(RUN.config.sources[wildcards.source]),
     output:
         samples="results/pool/sources/{source}/samples.parquet",
         images="results/pool/sources/{source}/images.parquet",
@@ -20,21 +21,20 @@ rule pool_source:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         spec=lambda wildcards: RUN.source_spec(wildcards.source),
-        fetched=lambda wildcards: RUN.fetched_option(
-            RUN.config.sources[wildcards.source]
-        ),
+        fetched=lambda wildcards, input: RUN.fetched_option(input.fetched),
+        out=subpath(output.samples, parent=True),
         code=RUN.code("pool"),
     shell:
         "benchc --log {log} pool source {wildcards.source} --spec {params.spec:q}"
-        " {params.fetched} --out results/pool/sources/{wildcards.source}"
+        " {params.fetched} --out {params.out}"
 
 
 rule pool:
     input:
-        RUN.each_source("results/pool/sources/{source}/samples.parquet"),
-        RUN.each_source("results/pool/sources/{source}/images.parquet"),
-        RUN.each_source("results/pool/sources/{source}/rejected.parquet"),
-        RUN.each_source("results/pool/sources/{source}/scenes.parquet"),
+        samples=RUN.each_source("results/pool/sources/{source}/samples.parquet"),
+        others=RUN.each_source("results/pool/sources/{source}/images.parquet")
+        + RUN.each_source("results/pool/sources/{source}/rejected.parquet")
+        + RUN.each_source("results/pool/sources/{source}/scenes.parquet"),
     output:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
@@ -48,7 +48,8 @@ rule pool:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        folders=RUN.each_source("results/pool/sources/{source}"),
+        folders=lambda wildcards, input: [Path(path).parent for path in input.samples],
+        out=subpath(output.samples, parent=True),
         code=RUN.code("pool"),
     shell:
-        "benchc --log {log} pool merge {params.folders:q} --out results/pool"
+        "benchc --log {log} pool merge {params.folders:q} --out {params.out}"

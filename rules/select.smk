@@ -16,8 +16,8 @@ rule select:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        predictions=RUN.each_selector(
-            "--predictions results/infer/{model}/predictions.parquet"
+        predictions=lambda wildcards, input: RUN.option(
+            "--predictions", input.predictions
         ),
         options=RUN.select_options,
         code=RUN.code("select"),

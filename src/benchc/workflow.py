@@ -127,20 +127,26 @@ class Workflow:
     def record_of(self, user: Source | Model | Embed) -> list[str]:
         """Return the record of what is fetched for a source or a model; none for a local one."""
         request = user.request()
-        return [f"{_fetch_folder(request)}.json"] if request else []
+        return [f"results/fetch/{request.name}.json"] if request else []
 
-    def fetched_option(self, user: Source | Model | Embed) -> str:
+    def option(self, name: str, paths: Iterable[str]) -> list[str]:
+        """Return an option of a command line once for every path."""
+        return [f"{name} {shlex.quote(str(path))}" for path in paths]
+
+    def fetched_option(self, records: Iterable[str]) -> list[str]:
         """Return the option that tells a command which folder a source or model was fetched to."""
-        request = user.request()
-        return f"--fetched {_fetch_folder(request)}" if request else ""
+        return self.option("--fetched", (str(record).removesuffix(".json") for record in records))
+
+    def shard_options(self, shard: str, shards: str, predictions: str) -> str:
+        """Return which part of a model's questions a job asks, and where all keep their chunks."""
+        chunks = Path(predictions).parents[2] / "chunks"
+        return f"--shard {shard} --shards {shards} --chunks {shlex.quote(chunks.as_posix())}"
 
     def source_files(self, key: str) -> list[str]:
         """Return the files that a source reads; a change to one of them rebuilds its pool."""
         spec = self.config.sources[key]
-        if isinstance(spec, DrawnSource):
+        if isinstance(spec, DrawnSource) or spec.is_fetched:
             return []
-        if spec.is_fetched:
-            return self.record_of(spec)
         place = self.project / spec.path
         files = [place] if place.is_file() else sorted(f for f in place.rglob("*") if f.is_file())
         return self._inputs(files)
@@ -260,22 +266,24 @@ class Workflow:
         """Return a pattern that matches exactly these keys; with none, no key at all."""
         return "|".join(re.escape(key) for key in keys) or "(?!)"
 
-    @cached_property
-    def clip(self) -> str:
-        """The CLIP model as the embed command takes it."""
-        wanted = self.config.embed.request()
-        if wanted:
-            return _fetch_folder(wanted)
+    def clip(self, records: Iterable[str]) -> str:
+        """Return the CLIP model as the embed command takes it.
+
+        Args:
+            records: Those of what was fetched for it; none for a local folder or an architecture.
+        """
+        for record in records:
+            return str(record).removesuffix(".json")
         model = self.config.embed.model
         return self.located(model) if (self.project / model).is_dir() else model
 
     @cached_property
     def clip_files(self) -> list[str]:
-        """The files of a CLIP folder; none for an architecture of open_clip."""
-        if self.config.embed.is_fetched:
-            return self.record_of(self.config.embed)
+        """The files of a CLIP folder of the user's own."""
         folder = self.project / self.config.embed.model
-        return self._inputs(sorted(folder.iterdir())) if folder.is_dir() else []
+        if self.config.embed.is_fetched or not folder.is_dir():
+            return []
+        return self._inputs(sorted(folder.iterdir()))
 
     def _inputs(self, files: Iterable[Path]) -> list[str]:
         """Return files as inputs of a rule.
@@ -285,10 +293,6 @@ class Workflow:
         """
         located = [self.located(file) for file in files if not file.name.startswith(".")]
         return [path for path in located if "{" not in path and "}" not in path]
-
-
-def _fetch_folder(request: Request) -> str:
-    return f"results/fetch/{request.name}"
 
 
 @cache
