@@ -32,6 +32,7 @@ include: "rules/infer.smk"
 include: "rules/select.smk"
 include: "rules/diagnose.smk"
 include: "rules/report.smk"
+include: "rules/discover.smk"
 
 
 rule all:

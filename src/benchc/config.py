@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchc import yaml_text
+from benchc.discover.settings import Discover
 from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
 from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
@@ -138,6 +139,7 @@ class Config(Section):
     embed: Embed = Embed()
     select: Select = Select()
     infer: Infer = Infer()
+    discover: Discover = Discover()
 
     @model_validator(mode="before")
     @classmethod
@@ -161,6 +163,17 @@ class Config(Section):
         for key in self.selectors:
             if key not in self.models:
                 raise ValueError(f"selectors: {key!r} is not in models{_nearest(key, self.models)}")
+        for name in ("full", "brief"):
+            for key in getattr(self.discover, name):
+                if key not in self.models:
+                    raise ValueError(
+                        f"discover.{name}: {key!r} is not in models{_nearest(key, self.models)}"
+                    )
+        corruption = self.discover.corruption
+        if corruption is not None and corruption not in CORRUPTION_NAMES:
+            raise ValueError(
+                f"discover.corruption: {corruption!r}{_nearest(corruption, CORRUPTION_NAMES)}"
+            )
         for name in ("selectors", "corruptions", "severities"):
             values = getattr(self, name)
             if len(set(values)) < len(values):
@@ -175,7 +188,8 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
 
     Args:
         values: The keys of a run; top-level keys that are missing come from the project's own
-            `config.yaml`. Where `models` is given, the default `selectors` do not apply.
+            `config.yaml`. Where `models` is given, the default `selectors` and `discover` do not
+            apply.
         project: The folder of the Snakefile, from which relative paths count.
         files: The YAML files that `values` come from: whoever read them took the last of two
             equal keys, so they are looked through for such keys.
@@ -191,6 +205,7 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
     defaults = yaml_text.load(own.read_text(encoding="utf-8"), str(own))
     if "models" in values:
         defaults.pop("selectors", None)
+        defaults.pop("discover", None)
     try:
         config = Config.model_validate({**defaults, **values})
     except ValidationError as error:

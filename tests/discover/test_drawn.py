@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchc.discover.drawn import DrawnVerifier, judge, normalise, pictures, read, same_answer
+from benchc.discover.drawn import DrawnVerifier, judge, normalise, read, same_answer
+from benchc.discover.pictures import pictures
 from benchc.reference.questions import PLURALS, RATIO, TEMPLATES
 from benchc.reference.scene import COLOURS, KINDS, PATTERNS, Ground, Scene, Shape, Sign
 

@@ -1,4 +1,4 @@
-"""The drawn world as a game: its pictures, and a verifier that is exact.
+"""The verifier of the drawn world, which is exact.
 
 Never guesses: validity and truth come from the description that drew the picture.
 """
@@ -6,31 +6,14 @@ Never guesses: validity and truth come from the description that drew the pictur
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
-
-from PIL import Image
+from collections.abc import Sequence
 
 from benchc.discover.players import Judgement, Picture
-from benchc.reference.picture import draw
 from benchc.reference.questions import PLURALS, Query, evaluate, parse
-from benchc.reference.scene import Scene, sample_scene
+from benchc.reference.scene import Scene
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ARTICLES = frozenset({"a", "an", "the"})
-
-
-def pictures(split: str, count: int, seed: int) -> Iterator[Picture]:
-    """Yield drawn pictures; splits share no scene with each other or with any training set."""
-    for number in range(count):
-        scene = sample_scene("discover", split, seed, number)
-        yield Picture(f"{split}-{seed}-{number:05d}", lambda scene=scene: render(scene), scene)
-
-
-@cache
-def render(scene: Scene) -> Image.Image:
-    """Return a scene's picture, drawn once."""
-    return Image.fromarray(draw(scene))
 
 
 class DrawnVerifier:

@@ -38,7 +38,7 @@ class Embedder:
         disable_progress_bar()
         self._model: Any = SentenceTransformer(folder, device="cpu", local_files_only=True)
         self._known: dict[str, np.ndarray] = {}
-        self.width: int = self._model.get_sentence_embedding_dimension()
+        self.width = len(self.embed([""])[0])
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return unit vectors, float64 of shape (texts, width)."""
@@ -48,6 +48,6 @@ class Embedder:
                 new, batch_size=64, normalize_embeddings=True, show_progress_bar=False
             )
             self._known |= dict(zip(new, vectors.astype(np.float64), strict=True))
-        if not texts:
-            return np.zeros((0, self.width))
-        return np.stack([self._known[text] for text in texts])
+        return np.array([self._known[text] for text in texts]).reshape(
+            len(texts), -1 if texts else self.width
+        )

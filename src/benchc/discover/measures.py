@@ -33,13 +33,15 @@ class Failures:
         pictures: Number of the picture of each failure, int of shape (failures,).
         embeddings: Unit vectors of the questions, shape (failures, width).
         openings: First three words of each question.
-        skills: What each question takes, one set a failure.
+        primitives: What each question takes, one set a failure.
+        skills: Name of the skill in the taxonomy, one a failure.
     """
 
     pictures: np.ndarray
     embeddings: np.ndarray
     openings: Sequence[str]
-    skills: Sequence[frozenset[str]]
+    primitives: Sequence[frozenset[str]]
+    skills: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -79,27 +81,27 @@ def lexical_diversity(failures: Failures, chosen: np.ndarray) -> float:
     return len({failures.openings[i] for i in chosen}) / len(chosen)
 
 
-def skills_per_question(failures: Failures, chosen: np.ndarray) -> float:
-    """Return the mean number of skills that a chosen question takes."""
-    return float(np.mean([len(failures.skills[i]) for i in chosen]))
+def primitives_per_question(failures: Failures, chosen: np.ndarray) -> float:
+    """Return the mean number of primitives that a chosen question takes."""
+    return float(np.mean([len(failures.primitives[i]) for i in chosen]))
 
 
 def unique_skills(failures: Failures, chosen: np.ndarray) -> float:
     """Return the number of different skills among the chosen."""
-    return float(len(frozenset().union(*(failures.skills[i] for i in chosen))))
-
-
-def skill_combinations(failures: Failures, chosen: np.ndarray) -> float:
-    """Return the number of different sets of skills among the chosen."""
     return float(len({failures.skills[i] for i in chosen}))
+
+
+def combinations(failures: Failures, chosen: np.ndarray) -> float:
+    """Return the number of different sets of primitives among the chosen."""
+    return float(len({failures.primitives[i] for i in chosen}))
 
 
 OF_FAILURES: dict[str, Callable[[Failures, np.ndarray], float]] = {
     "sd": semantic_diversity,
     "ld": lexical_diversity,
-    "skills_per_question": skills_per_question,
+    "skills_per_question": primitives_per_question,
     "unique_skills": unique_skills,
-    "skill_combinations": skill_combinations,
+    "skill_combinations": combinations,
 }
 """Measures that depend on the number of failures, and so are taken over equally many."""
 

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from benchc.infer.settings import Key
+
+WAYS = ("zero_shot", "conme", "sft", "expert_iteration", "rl", "sft_rl", "rl_no_diversity")
+"""The ways to ask; the last is the negative control."""
+BRIEF_WAYS = ("zero_shot", "rl")
 
 
 class _Section(BaseModel):
@@ -34,7 +40,6 @@ class Questioner(_Section):
 class Reinforce(_Section):
     """Reinforcement learning of the questioner."""
 
-    steps: int = Field(default=120, ge=1, description="Updates of the weights.")
     pictures: int = Field(default=8, ge=1, description="Pictures a step.")
     group: int = Field(
         default=8, ge=2, description="Sequences a picture, whose rewards are compared."
@@ -42,7 +47,7 @@ class Reinforce(_Section):
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
     warmup: int = Field(default=5, ge=0, description="Steps until the full learning rate.")
     kl: float = Field(default=0.02, ge=0, description="Weight of the KL divergence to the base.")
-    memory: int = Field(default=256, ge=0, description="Newest failures that are remembered.")
+    memory: int = Field(default=32, ge=0, description="Newest failures that are remembered.")
     penalty: float = Field(default=0.5, ge=0, description="What an invalid question costs.")
     diversity: bool = Field(default=True, description="Whether the diversity term counts.")
     patience: int = Field(
@@ -58,3 +63,62 @@ class Imitate(_Section):
     epochs: int = Field(default=2, ge=1, description="Passes over the failures.")
     batch: int = Field(default=32, ge=1, description="Sequences a step.")
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
+
+
+class Discover(_Section):
+    """Failure discovery: who plays, on which pictures, with how many questions."""
+
+    full: tuple[Key, ...] = Field(
+        default=(), description="Models under test against which every way to ask is tried."
+    )
+    brief: tuple[Key, ...] = Field(
+        default=(), description="Models against which only zero-shot and RL are tried."
+    )
+    budget: int = Field(
+        default=12_288, ge=1, description="Questions that a way may ask to learn from, each way."
+    )
+    held_out: int = Field(
+        default=400, ge=2, description="Held-out pictures, one sequence each, for the measures."
+    )
+    validation: int = Field(
+        default=60, ge=1, description="Held-out pictures that choose the best checkpoint."
+    )
+    training: int = Field(default=2000, ge=1, description="Pictures to learn from.")
+    rounds: int = Field(
+        default=4, ge=1, description="Rounds of expert iteration and of the ConMe-style way."
+    )
+    warm_start: float = Field(
+        default=0.25, gt=0, lt=1, description="Share of the budget that SFT before RL spends."
+    )
+    corruption: str | None = Field(
+        default=None,
+        description="Zero-shot and RL also ask the models in `full` about pictures under this "
+        "corruption; none by default.",
+    )
+    severity: int = Field(default=3, ge=1, le=5, description="Severity of the corruption.")
+    embedder: str | None = Field(
+        default=None,
+        description="A sentence-transformers folder; all-MiniLM-L6-v2 from its package by default.",
+    )
+    answer_tokens: int = Field(default=6, ge=1, description="Longest answer, in tokens.")
+    questioner: Questioner = Questioner()
+    reinforce: Reinforce = Reinforce()
+    imitate: Imitate = Imitate()
+
+    @property
+    def step_questions(self) -> int:
+        """Questions in one step of reinforcement learning."""
+        return self.reinforce.pictures * self.reinforce.group * self.questioner.questions
+
+    @model_validator(mode="after")
+    def _steps(self) -> Discover:
+        left = self.budget * (1 - self.warm_start)
+        if left < self.step_questions:
+            raise ValueError(
+                f"budget: {self.budget} questions make no step of RL after the warm start; one "
+                f"step takes pictures x group x questions = {self.step_questions}"
+            )
+        both = set(self.full) & set(self.brief)
+        if both:
+            raise ValueError(f"brief: {min(both)!r} is in `full` too; name it once")
+        return self

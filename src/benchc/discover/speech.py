@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,17 +37,33 @@ class ModelQuestioner:
         self, pictures: Sequence[Picture], examples: Sequence[Sequence[str]], seed: int
     ) -> list[list[str]]:
         """Return one sampled sequence of questions a picture."""
-        torch.manual_seed(seed)
         prompts = [self.prompt(list(shown)) for shown in examples]
         texts: list[list[str]] = []
-        for start in range(0, len(pictures), BATCH):
-            part = slice(start, start + BATCH)
-            written = generate(
-                self.model, self.processor, pictures[part], prompts[part],
-                max_new_tokens=self.settings.max_tokens, do_sample=True,
-                temperature=self.settings.temperature, top_k=0, top_p=1.0)  # fmt: skip
-            texts += [self.split(text, finished) for text, finished in written]
+        # A measure in the middle of a training must not change what the training draws.
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            for start in range(0, len(pictures), BATCH):
+                part = slice(start, start + BATCH)
+                written = generate(
+                    self.model, self.processor, pictures[part], prompts[part],
+                    max_new_tokens=self.settings.max_tokens, do_sample=True,
+                    temperature=self.settings.temperature, top_k=0, top_p=1.0)  # fmt: skip
+                texts += [self.split(text, finished) for text, finished in written]
         return texts
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """Token ids that end a sequence."""
+        return frozenset(_end_ids(self.model, self.processor))
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its processor as a checkpoint."""
+        self.model.save_pretrained(folder)
+        self.processor.save_pretrained(folder)
+
+    def load(self, folder: Path) -> None:
+        """Go on with the weights of a checkpoint that `save` wrote."""
+        self.model = type(self.model).from_pretrained(folder, dtype=self.model.dtype).eval()
 
     def prompt(self, examples: Sequence[str] = ()) -> str:
         """Return the user's text: what to write, and questions to be like, if any."""
@@ -112,6 +129,7 @@ def generate(
     inputs = processor(text=texts, images=images, return_tensors="pt", padding=True)
     inputs.pop("labels", None)
     inputs = inputs.to(model.device)
+    model.eval()
     with torch.inference_mode():
         ids = model.generate(**inputs, **settings)[:, inputs["input_ids"].shape[1] :]
     ends = torch.tensor(_end_ids(model, processor), device=ids.device)
