@@ -16,7 +16,7 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 from benchc.keyed import digest, generator
 from benchc.reference.lessons import Batch, Lesson, opening, photograph
 from benchc.reference.models import PREFIX, Architecture
-from benchc.reference.questions import TEMPLATES, draw_query, evaluate, phrase
+from benchc.reference.questions import TEMPLATES, draw_query, evaluate, parse, phrase
 from benchc.reference.scene import Scene, sample_scene
 from benchc.reference.teach import Trained, endless_batches, features, head_of, hidden, run_stage
 from benchc.reference.tokens import END, PAD, token_id, token_ids
@@ -25,6 +25,8 @@ QUESTIONS = 4
 """Questions in one sequence."""
 ASK, LIKE = "ask", "like"
 """The word that ends a prompt, and the word before example questions; neither is in the grammar."""
+STEPS, SCENES = 600, 16_000
+"""The plan of the stored checkpoint."""
 _BATCH = 64
 _TEMPLATE = """\
 {%- for message in messages -%}
@@ -58,6 +60,33 @@ def start_from(folder: Path) -> Architecture:
         .replace("END", END)
     )
     return Architecture(folder.name, model, processor)
+
+
+def validity(architecture: Architecture, n_pictures: int) -> float:
+    """Return the share of valid questions among those asked about held-out pictures."""
+    scenes = [sample_scene("questioner", "held-out", number) for number in range(n_pictures)]
+    ids = opening(architecture) + token_ids(architecture.tokenizer, [ASK])[0]
+    prompt = torch.tensor(ids).repeat(n_pictures, 1)
+    torch.manual_seed(0)
+    with torch.inference_mode():
+        written = architecture.model.generate(  # type: ignore[operator]
+            **architecture.inputs(prompt, torch.ones_like(prompt)),
+            **architecture.picture(photograph(scenes)),
+            max_new_tokens=72, do_sample=True, top_k=0)  # fmt: skip
+    texts = architecture.tokenizer.batch_decode(written[:, len(ids) :], skip_special_tokens=True)
+    valid = [
+        is_valid(f"{question}?", scene)
+        for text, scene in zip(texts, scenes, strict=True)
+        for question in text.split("?")[:QUESTIONS]
+    ]
+    return sum(valid) / (QUESTIONS * n_pictures)
+
+
+def is_valid(question: str, scene: Scene) -> bool:
+    """Tell whether a question as the tokenizer writes it has one right answer for a scene."""
+    text = question.strip().replace(" ?", "?").replace(" ,", ",")
+    query = parse(text[:1].upper() + text[1:])
+    return query is not None and evaluate(query, scene) is not None
 
 
 def random_questions(
@@ -118,7 +147,6 @@ def teach_to_ask(
     seed: int,
     steps: int,
     n_scenes: int,
-    probe: Callable[[Architecture], dict[str, float]],
     report: Callable[[str], None],
 ) -> Trained:
     """Teach the stored model in `folder` to write random valid questions about a picture.
@@ -128,7 +156,6 @@ def teach_to_ask(
         seed: Seed of scenes, questions and order.
         steps: Batches of 64 lessons.
         n_scenes: Drawn scenes, one lesson each.
-        probe: Called now and then for held-out numbers that go into the log.
         report: Called with a line of progress.
     """
     trained = Trained(start_from(folder))
@@ -146,7 +173,7 @@ def teach_to_ask(
 
     run_stage(
         "asking", steps, list(architecture.model.parameters()), 0.01, 1e-3, asking, trained,
-        lambda: probe(architecture), report)  # fmt: skip
+        dict, report)  # fmt: skip
     return trained
 
 
