@@ -7,8 +7,8 @@ from benchc.discover.drawn import judge
 from benchc.discover.pictures import pictures, reload
 from benchc.discover.settings import Questioner
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner, split_questions, tidy
-from benchc.infer.settings import Model
-from benchc.infer.transformers_backend import load_model, load_processor
+from benchc.infer.checkpoint import load_model, load_processor
+from benchc.infer.settings import TransformersModel
 
 STORED = Path(__file__).parents[2] / "reference"
 SHOWN = list(pictures("test", 6, 1))
@@ -21,14 +21,14 @@ def _one_thread():
 
 @pytest.fixture(scope="module")
 def questioner():
-    base = Model(path=str(STORED / "questioner"))
+    base = TransformersModel(path=str(STORED / "questioner"))
     settings = Questioner(path=str(STORED / "questioner"))
     return ModelQuestioner(load_model(base), load_processor(base), settings)
 
 
 @pytest.fixture(scope="module")
 def answerer():
-    model = Model(path=str(STORED / "llava"))
+    model = TransformersModel(path=str(STORED / "llava"))
     return ModelAnswerer(load_model(model), load_processor(model), "answerer_drawn", 6)
 
 

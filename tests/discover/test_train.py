@@ -14,10 +14,10 @@ from benchc.discover.players import Asked, Judgement, Picture
 from benchc.discover.settings import Discover
 from benchc.discover.train import Collapsed, Reward, read_log, reinforce
 from benchc.discover.ways import WAYS
-from benchc.infer.settings import Model
+from benchc.infer.settings import TransformersModel
 
 STORED = Path(__file__).parents[2] / "reference"
-LLAVA = Model(path=str(STORED / "llava"))
+LLAVA = TransformersModel(path=str(STORED / "llava"))
 NOTHING = Picture("p", lambda: None)
 
 

@@ -52,12 +52,12 @@ def play(
     from benchc.discover.results import asked_table, curve_table, step_table
     from benchc.discover.train import read_log
     from benchc.discover.ways import WAYS as TRAIN
-    from benchc.infer.settings import Model
+    from benchc.infer.settings import TransformersModel
 
     torch.set_num_threads(threads)
     game = prepare(
         Discover.model_validate(inline.read(settings, "--settings")),
-        Model.model_validate(inline.read(model, "--model")),
+        TransformersModel.model_validate(inline.read(model, "--model")),
         work, seed, corruption, severity)  # fmt: skip
     examples = TRAIN[way](game)
     outcomes = held_out_outcomes(game, examples)

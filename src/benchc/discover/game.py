@@ -14,14 +14,14 @@ from benchc.discover.play import Outcome, play
 from benchc.discover.settings import Discover
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner
 from benchc.discover.ways import Examples, Game
-from benchc.infer.settings import Model
-from benchc.infer.transformers_backend import load_model, load_processor
+from benchc.infer.checkpoint import load_model, load_processor
+from benchc.infer.settings import TransformersModel
 from benchc.keyed import digest
 
 
 def prepare(
     settings: Discover,
-    model: Model,
+    model: TransformersModel,
     folder: Path,
     seed: int,
     corruption: str | None = None,
@@ -41,7 +41,7 @@ def prepare(
         BadInput: a checkpoint does not load.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    base = Model(path=settings.questioner.path)
+    base = TransformersModel(path=settings.questioner.path)
     sets = {
         split: list(pictures(split, count, seed, corruption, severity))
         for split, count in (("training", settings.training), ("validation", settings.validation))

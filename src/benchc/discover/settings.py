@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from benchc.infer.settings import Key
+from benchc.section import Section
 
 WAYS = ("zero_shot", "conme", "sft", "expert_iteration", "rl", "sft_rl", "rl_no_diversity")
 """The ways to ask; the last is the negative control."""
 BRIEF_WAYS = ("zero_shot", "rl")
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Questioner(_Section):
+class Questioner(Section):
     """The model that asks."""
 
     path: str = Field(
@@ -37,7 +34,7 @@ class Questioner(_Section):
     separator: str = Field(default=" ", description="Between the questions of a sequence.")
 
 
-class Reinforce(_Section):
+class Reinforce(Section):
     """Reinforcement learning of the questioner."""
 
     pictures: int = Field(default=8, ge=1, description="Pictures a step.")
@@ -57,7 +54,7 @@ class Reinforce(_Section):
     checkpoint_every: int = Field(default=20, ge=1, description="Steps between checkpoints.")
 
 
-class Imitate(_Section):
+class Imitate(Section):
     """Supervised fine-tuning of the questioner on failures that it found."""
 
     epochs: int = Field(default=2, ge=1, description="Passes over the failures.")
@@ -65,7 +62,7 @@ class Imitate(_Section):
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
 
 
-class Discover(_Section):
+class Discover(Section):
     """Failure discovery: who plays, on which pictures, with how many questions."""
 
     full: tuple[Key, ...] = Field(
