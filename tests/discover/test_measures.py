@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchc.discover import measures
+from benchc.discover.drawn import read
 from benchc.discover.measures import Failures, over_draws, rate
 from benchc.discover.primitives import primitives
 from benchc.discover.taxonomy import build_taxonomy, near_duplicates, two_cuts
@@ -122,6 +123,8 @@ def test_a_near_duplicate_stands_with_the_first():
 def test_every_question_takes_something(category):
     filled = {"kind": "star", "kinds": "stars", "colour": "red", "pattern": "dotted",
               "side": "left", "end": "top", "a": "red star", "b": "oval"}  # fmt: skip
-    found = {primitives(way.format(**filled)) for way in TEMPLATES[category][1]}
+    found = {
+        primitives(query) for way in TEMPLATES[category][1] for query in read(way.format(**filled))
+    }
     assert len(found) == 1
     assert 1 <= len(found.pop()) <= 4

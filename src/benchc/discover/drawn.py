@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from benchc.discover.players import Judgement, Picture
+from benchc.discover.primitives import primitives
 from benchc.reference.questions import PLURALS, Query, evaluate, parse
 from benchc.reference.scene import Scene
 
@@ -54,6 +55,7 @@ def judge(scene: Scene, question: str) -> Judgement:
         grounded=all(is_grounded(query, scene) for query in queries),
         objective=None not in truths,
         truth=truths[0] if atomic else None,
+        primitives=frozenset().union(*map(primitives, queries)),
     )
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from benchc.discover.drawn import DrawnVerifier
 from benchc.discover.embedding import Embedder
-from benchc.discover.pictures import pictures
+from benchc.discover.pictures import folder_pictures, pictures
 from benchc.discover.play import Outcome, play
-from benchc.discover.settings import Discover
+from benchc.discover.players import Verifier
+from benchc.discover.settings import Discover, Questioner, ServedVerifierSettings
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner
 from benchc.discover.ways import Examples, Game
-from benchc.infer.checkpoint import load_model, load_processor
+from benchc.infer.checkpoint import device, load_model, load_processor
 from benchc.infer.settings import TransformersModel
 from benchc.keyed import digest
 
@@ -41,25 +42,59 @@ def prepare(
         BadInput: a checkpoint does not load.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    base = TransformersModel(path=settings.questioner.path)
-    sets = {
-        split: list(pictures(split, count, seed, corruption, severity))
-        for split, count in (("training", settings.training), ("validation", settings.validation))
+    counts = {
+        "held-out": settings.held_out,
+        "validation": settings.validation,
+        "training": settings.training,
     }
+    if settings.images is None:
+        sets = {
+            split: list(pictures(split, count, seed, corruption, severity))
+            for split, count in counts.items()
+        }
+    else:
+        sets = folder_pictures(Path(settings.images), counts, seed, corruption, severity)
     return Game(
-        questioner=ModelQuestioner(load_model(base), load_processor(base), settings.questioner),
-        answerer=ModelAnswerer(
-            load_model(model), load_processor(model), "answerer_drawn", settings.answer_tokens
-        ),
-        verifier=DrawnVerifier(),
+        questioner=load_questioner(settings.questioner),
+        answerer=load_answerer(settings, model),
+        verifier=DrawnVerifier() if settings.verifier is None else served(settings.verifier),
         embedder=Embedder(settings.embedder),
         training=sets["training"],
         validation=sets["validation"],
-        held_out=list(pictures("held-out", settings.held_out, seed, corruption, severity)),
+        held_out=sets["held-out"],
         settings=settings,
         folder=folder,
         seed=seed,
     )
+
+
+def load_questioner(settings: Questioner) -> ModelQuestioner:
+    """Return the base questioner, with a new LoRA adapter where the settings ask for one."""
+    base = TransformersModel(path=settings.path, dtype=settings.dtype)
+    model = load_model(base).to(device("auto", 0))
+    if settings.lora_rank is not None:
+        from peft import LoraConfig, get_peft_model
+
+        config = LoraConfig(r=settings.lora_rank, target_modules="all-linear")
+        model = get_peft_model(model, config)
+    return ModelQuestioner(model, load_processor(base), settings)
+
+
+def load_answerer(settings: Discover, model: TransformersModel) -> ModelAnswerer:
+    """Return the model under test, ready to answer in words."""
+    return ModelAnswerer(
+        load_model(model).to(device(model.device, 0)),
+        load_processor(model),
+        settings.answer_prompt,
+        settings.answer_tokens,
+    )
+
+
+def served(settings: ServedVerifierSettings) -> Verifier:
+    """Return a verifier behind a server."""
+    from benchc.discover.served import ServedVerifier
+
+    return ServedVerifier(settings)
 
 
 def held_out_outcomes(game: Game, examples: Examples) -> list[Outcome]:

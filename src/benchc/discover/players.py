@@ -40,6 +40,7 @@ class Judgement:
         objective: It has exactly one right answer.
         truth: The verifier's own answer; None where the question is not valid.
         failure: Why the verifier could not judge; None where it could.
+        primitives: What must be perceived or inferred to answer it.
     """
 
     grammatical: bool
@@ -48,6 +49,7 @@ class Judgement:
     objective: bool
     truth: str | None
     failure: str | None = None
+    primitives: frozenset[str] = frozenset()
 
     @property
     def valid(self) -> bool:

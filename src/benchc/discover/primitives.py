@@ -5,7 +5,6 @@ Never looks at a picture: a question of the drawn world says by itself what it t
 
 from __future__ import annotations
 
-from benchc.discover.drawn import read
 from benchc.reference.questions import Query
 from benchc.reference.scene import COLOURS
 
@@ -28,12 +27,8 @@ _FOUND = {"colour": "finding by colour", "kind": "finding by shape", "kinds": "f
           "pattern": "finding by pattern"}  # fmt: skip
 
 
-def primitives(question: str) -> frozenset[str]:
-    """Return the primitives of a drawn world's question; empty where it cannot be parsed."""
-    return frozenset().union(*(_of(query) for query in read(question)))
-
-
-def _of(query: Query) -> set[str]:
+def primitives(query: Query) -> frozenset[str]:
+    """Return the primitives of a drawn world's question."""
     slots = dict(query.slots)
     taken = set(_OF_CATEGORY.get(query.category, ()))
     taken |= {found for slot, found in _FOUND.items() if slot in slots}
@@ -46,4 +41,4 @@ def _of(query: Query) -> set[str]:
     field = query.category.partition("_")[0]
     if field in _NAMED and query.track in ("colour", "shape"):
         taken.add(_NAMED[field])
-    return taken
+    return frozenset(taken)

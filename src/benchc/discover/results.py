@@ -15,7 +15,6 @@ from benchc import tables
 from benchc.discover.embedding import Embedder
 from benchc.discover.measures import OF_FAILURES, Estimate, Failures, over_draws, rate
 from benchc.discover.play import Outcome
-from benchc.discover.primitives import primitives
 from benchc.discover.reward import opening
 from benchc.discover.taxonomy import build_taxonomy
 
@@ -44,7 +43,7 @@ def asked_table(
             "correct": o.correct,
             "failed": o.failed,
             "verifier_failure": o.judgement.failure,
-            "primitives": sorted(primitives(o.asked.text)),
+            "primitives": sorted(o.judgement.primitives),
         }
         for o in outcomes
     )

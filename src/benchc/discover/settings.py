@@ -31,6 +31,12 @@ class Questioner(Section):
         default=72, ge=4, description="Longest sequence; a question cut off by it is invalid."
     )
     temperature: float = Field(default=1.0, gt=0, description="Of the sampling.")
+    lora_rank: int | None = Field(
+        default=None, ge=1, description="Train a LoRA adapter of this rank; all weights if none."
+    )
+    dtype: Literal["float32", "bfloat16"] = Field(
+        default="float32", description="Precision of the weights."
+    )
     separator: str = Field(default=" ", description="Between the questions of a sequence.")
 
 
@@ -43,15 +49,15 @@ class Reinforce(Section):
     )
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
     warmup: int = Field(default=5, ge=0, description="Steps until the full learning rate.")
-    kl: float = Field(default=0.02, ge=0, description="Weight of the KL divergence to the base.")
+    kl: float = Field(default=0.1, ge=0, description="Weight of the KL divergence to the base.")
     memory: int = Field(default=32, ge=0, description="Newest failures that are remembered.")
-    penalty: float = Field(default=0.5, ge=0, description="What an invalid question costs.")
+    penalty: float = Field(default=0.1, ge=0, description="What an invalid question costs.")
     diversity: bool = Field(default=True, description="Whether the diversity term counts.")
     patience: int = Field(
         default=10, ge=1, description="Steps with equal rewards in every group before a stop."
     )
-    validate_every: int = Field(default=20, ge=1, description="Steps between held-out measures.")
-    checkpoint_every: int = Field(default=20, ge=1, description="Steps between checkpoints.")
+    validate_every: int = Field(default=12, ge=1, description="Steps between held-out measures.")
+    checkpoint_every: int = Field(default=12, ge=1, description="Steps between checkpoints.")
 
 
 class Imitate(Section):
@@ -60,6 +66,25 @@ class Imitate(Section):
     epochs: int = Field(default=2, ge=1, description="Passes over the failures.")
     batch: int = Field(default=32, ge=1, description="Sequences a step.")
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
+
+
+class ServedVerifierSettings(Section):
+    """A verifier behind a server of the OpenAI chat-completions protocol."""
+
+    url: str = Field(description="Where the server is, for instance http://localhost:8000/v1.")
+    model: str = Field(min_length=1, description="The name the server knows the model by.")
+    key_variable: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="The environment variable that holds the server's key; none for no key.",
+    )
+    max_requests: int = Field(
+        ge=1, description="Bound on the requests of one game, and hence on what it costs."
+    )
+    max_tokens: int = Field(default=1024, ge=1, description="Longest reply, reasoning included.")
+    concurrency: int = Field(default=16, ge=1, description="Requests on their way at once.")
+    timeout: float = Field(default=120, gt=0, description="Seconds to wait for one reply.")
+    retries: int = Field(default=5, ge=0, description="Further tries of a request that failed.")
 
 
 class Discover(Section):
@@ -81,6 +106,17 @@ class Discover(Section):
         default=60, ge=1, description="Held-out pictures that choose the best checkpoint."
     )
     training: int = Field(default=2000, ge=1, description="Pictures to learn from.")
+    images: str | None = Field(
+        default=None,
+        description="A folder of pictures, in the layout of COCO or any other; drawn scenes by "
+        "default. Photographs need a `verifier`.",
+    )
+    verifier: ServedVerifierSettings | None = Field(
+        default=None, description="A server that judges; by default the drawn world's own verifier."
+    )
+    answer_prompt: Literal["answerer", "answerer_drawn"] = Field(
+        default="answerer_drawn", description="Which packaged prompt is put around a question."
+    )
     rounds: int = Field(
         default=4, ge=1, description="Rounds of expert iteration and of the ConMe-style way."
     )
@@ -114,6 +150,11 @@ class Discover(Section):
             raise ValueError(
                 f"budget: {self.budget} questions make no step of RL after the warm start; one "
                 f"step takes pictures x group x questions = {self.step_questions}"
+            )
+        if (self.images is None) != (self.verifier is None):
+            raise ValueError(
+                "`images` and `verifier` go together: only drawn scenes can be judged without a "
+                "server"
             )
         both = set(self.full) & set(self.brief)
         if both:

@@ -63,7 +63,11 @@ class ModelQuestioner:
 
     def load(self, folder: Path) -> None:
         """Go on with the weights of a checkpoint that `save` wrote."""
-        self.model = type(self.model).from_pretrained(folder, dtype=self.model.dtype).eval()
+        if self.settings.lora_rank is not None:
+            self.model.load_adapter(str(folder), "default", is_trainable=True)
+            return
+        place, dtype = self.model.device, self.model.dtype
+        self.model = type(self.model).from_pretrained(folder, dtype=dtype).to(place)
 
     def prompt(self, examples: Sequence[str] = ()) -> str:
         """Return the user's text: what to write, and questions to be like, if any."""

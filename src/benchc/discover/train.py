@@ -20,7 +20,6 @@ from benchc.discover.embedding import Embedder
 from benchc.discover.memory import FailureMemory
 from benchc.discover.play import Outcome, play
 from benchc.discover.players import Answerer, Picture, Verifier
-from benchc.discover.primitives import primitives
 from benchc.discover.reward import (
     lexical_diversity,
     opening,
@@ -123,7 +122,7 @@ def primitive_counts(outcomes: Sequence[Outcome]) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
     for outcome in outcomes:
         seen = (1, int(outcome.judgement.valid), int(outcome.failed))
-        for name in primitives(outcome.asked.text):
+        for name in outcome.judgement.primitives:
             counts[name] = [a + b for a, b in zip(counts.get(name, (0, 0, 0)), seen, strict=True)]
     return dict(sorted(counts.items()))
 
