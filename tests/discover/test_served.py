@@ -5,8 +5,9 @@ from collections import deque
 import pytest
 from protocol_server import Script, serving
 
+from benchc.discover.chat import Chat
 from benchc.discover.pictures import pictures
-from benchc.discover.served import ServedVerifier, _parsed, _Sameness, _Verdicts
+from benchc.discover.served import ServedAnswerer, ServedVerifier, _parsed, _Sameness, _Verdicts
 from benchc.discover.settings import ServedVerifierSettings
 from benchc.errors import BadInput
 
@@ -59,6 +60,19 @@ def test_answers_are_compared_by_the_server():
     assert found == [True, False, None]
 
 
+def test_a_model_behind_a_server_answers_each_question_once():
+    script = saying(lambda text: " A star. ")
+    script.faults = deque([lambda handler: handler.reply(500, {"error": {"message": "oops"}})])
+    with serving(script) as url:
+        chat = Chat(url, "stub", key_variable=None, max_tokens=6, concurrency=1, timeout=5,
+                    retries=0)  # fmt: skip
+        answerer = ServedAnswerer(chat, "answerer")
+        assert answerer.answer(SHOWN * 3, ["What?", "Which?", "Which?"]) == [
+            None, "A star.", "A star."]  # fmt: skip
+        assert answerer.answer(SHOWN, ["Which?"]) == ["A star."]
+    assert len(script.bodies) == 2
+
+
 def test_a_picture_goes_with_a_question_and_not_with_a_comparison():
     script = saying(lambda text: json.dumps({**GRANTED, "answer": "3", "same": True}))
     with serving(script) as url:
@@ -109,9 +123,9 @@ def test_the_bound_on_requests_ends_the_game_with_the_way_out():
 
 def test_a_refused_key_and_an_absent_server_are_one_line():
     script = Script(lambda body: [("x", -0.1)], wants_key=True)
-    with serving(script) as url, pytest.raises(BadInput, match="does not judge"):
+    with serving(script) as url, pytest.raises(BadInput, match="does not answer"):
         verifier(url).judge(SHOWN, ["a?"])
-    with pytest.raises(BadInput, match="does not judge"):
+    with pytest.raises(BadInput, match="does not answer"):
         verifier("http://127.0.0.1:9/v1").judge(SHOWN, ["a?"])
 
 

@@ -47,18 +47,21 @@ def play(
     if way not in WAYS:
         raise BadInput(f"unknown way {way!r}; one of {', '.join(WAYS)}")
     import torch
+    from pydantic import TypeAdapter
 
-    from benchc.discover.game import held_out_outcomes, prepare
+    from benchc.discover.game import held_out_outcomes, prepare, refuse_mute
     from benchc.discover.results import asked_table, curve_table, step_table
     from benchc.discover.train import read_log
     from benchc.discover.ways import WAYS as TRAIN
-    from benchc.infer.settings import TransformersModel
+    from benchc.infer.settings import Model
 
     torch.set_num_threads(threads)
     game = prepare(
         Discover.model_validate(inline.read(settings, "--settings")),
-        TransformersModel.model_validate(inline.read(model, "--model")),
+        TypeAdapter(Model).validate_python(inline.read(model, "--model")),
         work, seed, corruption, severity)  # fmt: skip
+    if corruption is None:
+        refuse_mute(game, key)
     examples = TRAIN[way](game)
     outcomes = held_out_outcomes(game, examples)
     place = (key, way, corruption or "clean", severity if corruption else 0)

@@ -11,18 +11,22 @@ from benchc.discover.drawn import DrawnVerifier
 from benchc.discover.embedding import Embedder
 from benchc.discover.pictures import folder_pictures, pictures
 from benchc.discover.play import Outcome, play
-from benchc.discover.players import Verifier
+from benchc.discover.players import Answerer, Verifier
 from benchc.discover.settings import Discover, Questioner, ServedVerifierSettings
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner
 from benchc.discover.ways import Examples, Game
+from benchc.errors import BadInput
 from benchc.infer.checkpoint import device, load_model, load_processor
-from benchc.infer.settings import TransformersModel
+from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.keyed import digest
+
+LEAST_RIGHT = 0.2
+"""Share of plain questions that a model which can answer in words gets right."""
 
 
 def prepare(
     settings: Discover,
-    model: TransformersModel,
+    model: TransformersModel | OpenAIModel,
     folder: Path,
     seed: int,
     corruption: str | None = None,
@@ -80,14 +84,55 @@ def load_questioner(settings: Questioner) -> ModelQuestioner:
     return ModelQuestioner(model, load_processor(base), settings)
 
 
-def load_answerer(settings: Discover, model: TransformersModel) -> ModelAnswerer:
+def load_answerer(settings: Discover, model: TransformersModel | OpenAIModel) -> Answerer:
     """Return the model under test, ready to answer in words."""
+    if isinstance(model, OpenAIModel):
+        from benchc.discover.chat import Chat
+        from benchc.discover.served import ServedAnswerer
+
+        chat = Chat(
+            model.url,
+            model.model,
+            key_variable=model.key_variable,
+            max_tokens=settings.answer_tokens,
+            concurrency=model.concurrency,
+            timeout=model.timeout,
+            retries=model.retries,
+        )
+        return ServedAnswerer(chat, settings.answer_prompt)
     return ModelAnswerer(
         load_model(model).to(device(model.device, 0)),
         load_processor(model),
         settings.answer_prompt,
         settings.answer_tokens,
     )
+
+
+def refuse_mute(game: Game, key: str) -> None:
+    """Refuse a model that cannot answer in words: all would count as its failures.
+
+    The base asks about validation pictures; a model that can answer gets `LEAST_RIGHT` of the
+    valid questions right. Photographs may be harder than that, so nothing is asked about them.
+
+    Args:
+        game: A game with the base questioner.
+        key: Key of the model under test.
+
+    Raises:
+        BadInput: it gets fewer right.
+    """
+    if game.settings.images is not None:
+        return
+    asked = game.questioner.ask(game.validation, [()] * len(game.validation), game.seed)
+    outcomes = play(game.validation, asked, game.answerer, game.verifier)
+    valid = [o for o in outcomes if o.judgement.valid]
+    right = sum(o.correct is True for o in valid)
+    if right < LEAST_RIGHT * len(valid):
+        raise BadInput(
+            f"model {key} answers {right} of {len(valid)} plain questions right in words, for "
+            f"instance {valid[0].answer!r} to {valid[0].asked.text!r}: it cannot answer in words, "
+            "so there is nothing to discover; take it out of `discover.full` and `discover.brief`"
+        )
 
 
 def served(settings: ServedVerifierSettings) -> Verifier:

@@ -68,14 +68,17 @@ def play(
     open_ones = [i for i, o in enumerate(outcomes) if o.judged and o.judgement.valid]
     valid = [outcomes[i] for i in open_ones]
     answers = answerer.answer([o.asked.picture for o in valid], [o.asked.text for o in valid])
+    answered = [(i, a) for i, a in zip(open_ones, answers, strict=True) if a is not None]
     compared = verifier.compare(
-        [(o.asked.picture, o.asked.text) for o in valid],
-        [o.judgement.truth or "" for o in valid],
-        answers,
+        [(outcomes[i].asked.picture, outcomes[i].asked.text) for i, _ in answered],
+        [outcomes[i].judgement.truth or "" for i, _ in answered],
+        [answer for _, answer in answered],
     )
-    for i, answer, correct in zip(open_ones, answers, compared, strict=True):
-        judgement = outcomes[i].judgement
+    verdicts_of = dict(zip((i for i, _ in answered), compared, strict=True))
+    for i, answer in zip(open_ones, answers, strict=True):
+        judgement, correct = outcomes[i].judgement, verdicts_of.get(i)
         if correct is None:
-            judgement = replace(judgement, failure="the answers could not be compared")
+            what = "no answer came" if answer is None else "the answers could not be compared"
+            judgement = replace(judgement, failure=what)
         outcomes[i] = Outcome(outcomes[i].asked, judgement, answer, correct)
     return outcomes

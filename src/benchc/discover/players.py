@@ -93,8 +93,8 @@ class Questioner(Protocol):
 class Answerer(Protocol):
     """The model under test."""
 
-    def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[str]:
-        """Return one answer in words a question."""
+    def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> Sequence[str | None]:
+        """Return one answer in words a question; None where none could be had."""
         ...
 
 

@@ -1,26 +1,21 @@
-"""A verifier behind a server that speaks the OpenAI chat-completions protocol.
+"""A verifier and a model under test behind servers of the chat-completions protocol.
 
 Never takes a reply that cannot be read for a verdict: it is a failure of the verifier, counted.
 """
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import io
 import json
-import os
 import re
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import openai
 from pydantic import BaseModel, ValidationError
 
+from benchc.discover.chat import Chat, picture_part, text_part
 from benchc.discover.players import Judgement, Picture
 from benchc.discover.settings import ServedVerifierSettings
 from benchc.discover.wording import render
-from benchc.errors import BadInput
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -51,16 +46,7 @@ class ServedVerifier:
         Raises:
             BadInput: the variable that should hold the server's key is not set.
         """
-        self.settings = settings
-        self.sent = 0
-        self._key = "none"
-        if settings.key_variable is not None:
-            self._key = os.environ.get(settings.key_variable, "")
-            if not self._key:
-                raise BadInput(
-                    f"environment variable {settings.key_variable} is not set; it should hold the "
-                    f"key of {settings.url}"
-                )
+        self.chat = Chat(**settings.model_dump())
 
     def judge(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[Judgement]:
         """Return the server's verdicts; a judgement with a `failure` where there is none.
@@ -69,10 +55,10 @@ class ServedVerifier:
             BadInput: the server cannot be reached or refuses, or the bound on requests is reached.
         """
         messages = [
-            [_picture_part(picture), _text_part(render("verifier_judge", question=question))]
+            [picture_part(picture), text_part(render("verifier_judge", question=question))]
             for picture, question in zip(pictures, questions, strict=True)
         ]
-        return [_judgement(reply) for reply in self._ask_all(messages)]
+        return [_judgement(reply) for reply in self.chat.ask_all(messages)]
 
     def compare(
         self, asked: Sequence[tuple[Picture, str]], truths: Sequence[str], answers: Sequence[str]
@@ -83,56 +69,33 @@ class ServedVerifier:
             BadInput: the server cannot be reached or refuses, or the bound on requests is reached.
         """
         messages = [
-            [_text_part(render("verifier_compare", question=question, truth=truth, answer=answer))]
+            [text_part(render("verifier_compare", question=question, truth=truth, answer=answer))]
             for (_, question), truth, answer in zip(asked, truths, answers, strict=True)
         ]
-        verdicts = [_parsed(_Sameness, reply) for reply in self._ask_all(messages)]
+        verdicts = [_parsed(_Sameness, reply) for reply in self.chat.ask_all(messages)]
         return [None if verdict is None else verdict.same for verdict in verdicts]
 
-    def _ask_all(self, messages: Sequence[list[dict[str, Any]]]) -> list[str | None]:
-        """Return the replies to messages, several on their way at once; None for no reply."""
-        if self.sent + len(messages) > self.settings.max_requests:
-            raise BadInput(
-                f"discover.verifier: {self.sent} requests were sent, and {len(messages)} more "
-                f"would pass the bound; raise `max_requests` ({self.settings.max_requests}) and "
-                "run again: a training goes on from its newest checkpoint"
-            )
-        self.sent += len(messages)
-        return asyncio.run(self._gather(messages))
 
-    async def _gather(self, messages: Sequence[list[dict[str, Any]]]) -> list[str | None]:
-        settings = self.settings
-        slots = asyncio.Semaphore(settings.concurrency)
-        async with openai.AsyncOpenAI(
-            base_url=settings.url,
-            api_key=self._key,
-            timeout=settings.timeout,
-            max_retries=settings.retries,
-        ) as client:
-            return await asyncio.gather(*(self._ask(client, slots, parts) for parts in messages))
+class ServedAnswerer:
+    """A model under test behind a server; a question about a picture is asked only once."""
 
-    async def _ask(
-        self, client: openai.AsyncOpenAI, slots: asyncio.Semaphore, parts: list[dict[str, Any]]
-    ) -> str | None:
-        """Return one reply; None where the server timed out or failed at this message."""
-        message: Any = {"role": "user", "content": parts}
-        async with slots:
-            try:
-                answer = await client.chat.completions.create(
-                    model=self.settings.model,
-                    messages=[message],
-                    max_tokens=self.settings.max_tokens,
-                    temperature=0,
-                )
-            except (openai.APITimeoutError, openai.InternalServerError):
-                return None
-            except openai.APIError as error:
-                said = " ".join(str(error).split()).replace(self._key, "***")
-                raise BadInput(
-                    f"discover.verifier: server {self.settings.url} (model {self.settings.model}) "
-                    f"does not judge: {said}"
-                ) from None
-        return answer.choices[0].message.content if answer.choices else None
+    def __init__(self, chat: Chat, prompt: str):
+        """Take a server and the name of the packaged prompt around a question."""
+        self.chat = chat
+        self._prompt = prompt
+        self._known: dict[tuple[str, str], str] = {}
+
+    def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[str | None]:
+        """Return one answer a question; None where the server gave none."""
+        keys = [(p.key, q) for p, q in zip(pictures, questions, strict=True)]
+        new = {k: p for k, p in zip(keys, pictures, strict=True) if k not in self._known}
+        messages = [
+            [picture_part(picture), text_part(render(self._prompt, question=question))]
+            for (_, question), picture in new.items()
+        ]
+        replies = zip(new, self.chat.ask_all(messages), strict=True)
+        self._known |= {key: reply.strip() for key, reply in replies if reply is not None}
+        return [self._known.get(key) for key in keys]
 
 
 def _judgement(reply: str | None) -> Judgement:
@@ -163,14 +126,3 @@ def _parsed(form: type[Form], reply: str | None) -> Form | None:
         except (ValidationError, ValueError):
             continue
     return None
-
-
-def _picture_part(picture: Picture) -> dict[str, Any]:
-    buffer = io.BytesIO()
-    picture.load().save(buffer, format="PNG")
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
-
-
-def _text_part(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}

@@ -196,13 +196,15 @@ def grpo_config(
     folder: Path, settings: Reinforce, questioner: Questioner, steps: int, seed: int
 ) -> GRPOConfig:
     """Return TRL's settings, each that decides a result set here and not by its default."""
+    total = settings.pictures * settings.group
+    per_forward = settings.per_forward or total
     return GRPOConfig(
         output_dir=str(folder),
         max_steps=steps,
-        per_device_train_batch_size=settings.pictures * settings.group,
+        per_device_train_batch_size=per_forward,
         num_generations=settings.group,
-        gradient_accumulation_steps=1,
-        steps_per_generation=1,
+        gradient_accumulation_steps=total // per_forward,
+        steps_per_generation=total // per_forward,
         num_iterations=1,
         max_completion_length=questioner.max_tokens,
         temperature=questioner.temperature,
