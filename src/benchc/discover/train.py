@@ -149,10 +149,16 @@ class Watch(TrainerCallback):
         self.settings = settings
         self.flat = 0
         self.best = -1.0
+        self.validated = 0
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Measure the held-out failure discovery rate now and then; keep the best model."""
         if state.global_step % self.settings.validate_every == 0:
+            self._validate(state.global_step)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Measure the last step too."""
+        if state.global_step > self.validated:
             self._validate(state.global_step)
 
     def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
@@ -176,12 +182,14 @@ class Watch(TrainerCallback):
         rows = [row for row in read_log(self.folder) if row["step"] <= step]
         (self.folder / LOG).write_text("".join(json.dumps(row) + "\n" for row in rows))
         self.best = max((row.get("held_out_fdr", -1.0) for row in rows), default=-1.0)
+        self.validated = max((row["step"] for row in rows if "held_out_fdr" in row), default=0)
         for row in rows:
             if "reward" in row:
                 self.flat = self.flat + 1 if row["frac_reward_zero_std"] >= 1 else 0
 
     def _validate(self, step: int) -> None:
         rate = self.validate()
+        self.validated = step
         self._append({"step": step, "held_out_fdr": rate})
         if rate > self.best:
             self.best = rate

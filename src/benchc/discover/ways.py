@@ -97,15 +97,18 @@ def conme(game: Game) -> Examples:
 
 def fine_tuning(game: Game, sequences: int | None = None) -> Examples:
     """Spend the budget with the base, then learn from all failures at once."""
-    _learn(game, game.explore(sequences or _sequences(game), "sft"))
+    learnt = _learn(game, game.explore(sequences or _sequences(game), "sft"))
+    _refuse_nothing_learnt(game, learnt)
     return []
 
 
 def expert_iteration(game: Game) -> Examples:
     """Spend the budget in rounds; after each, learn from the failures it found."""
+    learnt = 0
     for number in range(game.settings.rounds):
         part = f"expert-{number}"
-        _learn(game, game.explore(_sequences(game) // game.settings.rounds, part))
+        learnt += _learn(game, game.explore(_sequences(game) // game.settings.rounds, part))
+    _refuse_nothing_learnt(game, learnt)
     return []
 
 
@@ -183,15 +186,20 @@ def _shown(kept: Sequence[str], count: int, part: str, seed: int) -> Callable[[i
     return lambda _: [kept[i] for i in rng.choice(len(kept), count)]
 
 
-def _learn(game: Game, outcomes: Sequence[Outcome]) -> None:
-    """Fine-tune the questioner on the failures among outcomes."""
+def _learn(game: Game, outcomes: Sequence[Outcome]) -> int:
+    """Fine-tune the questioner on the failures among outcomes; return the sequences learnt from."""
     from benchc.discover.imitate import failure_sequences, imitate
 
-    count = game.settings.questioner.questions
-    sequences = failure_sequences(outcomes, count, game.seed)
-    if not sequences:
+    sequences = failure_sequences(outcomes, game.settings.questioner.questions, game.seed)
+    if sequences:
+        imitate(game.questioner, sequences, game.folder / "sft", game.settings.imitate, game.seed)
+    return len(sequences)
+
+
+def _refuse_nothing_learnt(game: Game, learnt: int) -> None:
+    if not learnt:
         raise BadInput(
-            f"discover: {len(_failures(outcomes))} failures make no sequence of {count} about one "
-            "picture; raise `discover.budget` or `discover.reinforce.group`"
+            f"discover: too few failures to learn from: none of the pictures has "
+            f"{game.settings.questioner.questions} different ones; raise `discover.budget` or "
+            "`discover.reinforce.group`"
         )
-    imitate(game.questioner, sequences, game.folder / "sft", game.settings.imitate, game.seed)
