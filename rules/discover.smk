@@ -1,6 +1,7 @@
 # discover: a questioner that learns what a model cannot see, against one model at a time.
 # Nothing here is part of the default run: ask for `discover` or `discover_full`.
 
+
 rule discover:
     input:
         "results/discover/default/index.html",

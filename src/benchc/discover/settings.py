@@ -53,6 +53,9 @@ class Reinforce(Section):
         description="Sequences in one forward and backward pass; all of a step's if left out. Less "
         "takes less memory and changes no result but its last digits.",
     )
+    iterations: int = Field(
+        default=1, ge=1, description="Updates of the weights from the sequences of each step."
+    )
     learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
     warmup: int = Field(default=5, ge=0, description="Steps until the full learning rate.")
     kl: float = Field(default=0.1, ge=0, description="Weight of the KL divergence to the base.")

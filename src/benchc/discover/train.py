@@ -153,7 +153,7 @@ class Watch(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Measure the held-out failure discovery rate now and then; keep the best model."""
-        if state.global_step % self.settings.validate_every == 0:
+        if state.global_step % (self.settings.validate_every * self.settings.iterations) == 0:
             self._validate(state.global_step)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -208,12 +208,12 @@ def grpo_config(
     per_forward = settings.per_forward or total
     return GRPOConfig(
         output_dir=str(folder),
-        max_steps=steps,
+        max_steps=steps * settings.iterations,
         per_device_train_batch_size=per_forward,
         num_generations=settings.group,
         gradient_accumulation_steps=total // per_forward,
         steps_per_generation=total // per_forward,
-        num_iterations=1,
+        num_iterations=settings.iterations,
         max_completion_length=questioner.max_tokens,
         temperature=questioner.temperature,
         top_p=1.0,
@@ -233,7 +233,7 @@ def grpo_config(
         bf16=torch.cuda.is_available(),
         seed=seed,
         data_seed=seed,
-        save_steps=settings.checkpoint_every,
+        save_steps=settings.checkpoint_every * settings.iterations,
         save_total_limit=2,
         logging_steps=1,
         report_to=[],
@@ -261,7 +261,7 @@ def reinforce(
         validate: Returns the failure discovery rate on held-out pictures.
         folder: Holds checkpoints, `log.jsonl` and the best model.
         settings: How to train.
-        steps: Updates of the weights.
+        steps: Rounds of asking; each is followed by `settings.iterations` updates.
         seed: Seed of sampling and order.
 
     Raises:
