@@ -23,12 +23,23 @@ NOTHING = Picture("p", lambda: None)
 
 def settings(**changes):
     values = {
-        "budget": 96, "held_out": 3, "validation": 2, "training": 6, "rounds": 2,
+        "budget": 96,
+        "held_out": 3,
+        "validation": 2,
+        "training": 6,
+        "rounds": 2,
         "warm_start": 0.5,
         "questioner": {"path": str(STORED / "questioner")},
-        "reinforce": {"pictures": 2, "group": 6, "validate_every": 1, "checkpoint_every": 1},
-        **changes,
-    }  # fmt: skip
+        "reinforce": {
+            "pictures": 2,
+            "group": 6,
+            "iterations": 1,
+            "validate_every": 1,
+            "checkpoint_every": 1,
+        },
+    }
+    values["reinforce"] |= changes.pop("reinforce", {})
+    values |= changes
     return Discover.model_validate(values)
 
 
@@ -96,7 +107,7 @@ def reward_of(texts, **changes):
 def test_the_reward_of_a_batch():
     rewards, seen, reward = reward_of(["v wrong", "v right it is", "i", "s"])
     assert rewards[0] > 0
-    assert rewards[1:] == [0, -0.5, None]
+    assert rewards[1:] == [0, pytest.approx(-0.1), None]
     assert seen["unjudged"] == 0.25
     assert seen["fdr"] == pytest.approx(1 / 3)
     assert len(reward.memory.embeddings) == 1
@@ -148,7 +159,7 @@ def test_the_log_says_what_was_learnt(played):
 
 def test_a_resumed_training_has_the_log_of_an_unbroken_one(played, tmp_path):
     whole = played["rl"][0].folder
-    shutil.copytree(whole, tmp_path / "cut", ignore=shutil.ignore_patterns("checkpoint-2", "best"))
+    shutil.copytree(whole, tmp_path / "cut", ignore=shutil.ignore_patterns("checkpoint-2"))
     game = prepare(settings(), LLAVA, tmp_path / "cut", 1)
     WAYS["rl"](game)
     assert read_log(tmp_path / "cut") == read_log(whole)

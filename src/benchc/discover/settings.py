@@ -54,12 +54,12 @@ class Reinforce(Section):
         "takes less memory and changes no result but its last digits.",
     )
     iterations: int = Field(
-        default=1, ge=1, description="Updates of the weights from the sequences of each step."
+        default=2, ge=1, description="Updates of the weights from the sequences of each step."
     )
-    learning_rate: float = Field(default=3e-4, gt=0, description="Of AdamW.")
+    learning_rate: float = Field(default=6e-4, gt=0, description="Of AdamW.")
     warmup: int = Field(default=5, ge=0, description="Steps until the full learning rate.")
-    kl: float = Field(default=0.1, ge=0, description="Weight of the KL divergence to the base.")
-    memory: int = Field(default=32, ge=0, description="Newest failures that are remembered.")
+    kl: float = Field(default=0.05, ge=0, description="Weight of the KL divergence to the base.")
+    memory: int = Field(default=8, ge=0, description="Newest failures that are remembered.")
     penalty: float = Field(default=0.1, ge=0, description="What an invalid question costs.")
     diversity: bool = Field(default=True, description="Whether the diversity term counts.")
     patience: int = Field(

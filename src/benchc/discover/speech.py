@@ -133,9 +133,12 @@ def generate(
     inputs = processor(text=texts, images=images, return_tensors="pt", padding=True)
     inputs.pop("labels", None)
     inputs = inputs.to(model.device)
+    # The trainer logs a step by the mode that it finds the model in.
+    training = model.training
     model.eval()
     with torch.inference_mode():
         ids = model.generate(**inputs, **settings)[:, inputs["input_ids"].shape[1] :]
+    model.train(training)
     ends = torch.tensor(_end_ids(model, processor), device=ids.device)
     finished = torch.isin(ids, ends).any(dim=1).tolist()
     said = processor.batch_decode(ids, skip_special_tokens=True)
