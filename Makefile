@@ -7,10 +7,14 @@ BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
 export PATH := $(BIN):$(PATH)
 
-.PHONY: run test verify format clean
+.PHONY: run discover discover-full test verify format clean
 
 run: $(VENV)/ready
 	snakemake --cores $(CORES) $(ARGS)
+
+# Failure discovery; discover-full tries every way to ask against every model.
+discover discover-full: $(VENV)/ready
+	snakemake --cores $(CORES) $(subst -,_,$@) $(ARGS)
 
 test: $(VENV)/ready-dev
 	@echo "== format and lint"

@@ -39,6 +39,7 @@ include: "rules/infer.smk"
 include: "rules/select.smk"
 include: "rules/diagnose.smk"
 include: "rules/report.smk"
+include: "rules/discover.smk"
 
 
 onstart:

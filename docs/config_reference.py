@@ -7,6 +7,13 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from benchc.config import Config, Corrupt, Embed, Infer, Select
+from benchc.discover.settings import (
+    Discover,
+    Imitate,
+    Questioner,
+    Reinforce,
+    ServedVerifierSettings,
+)
 from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.pool import specs
 
@@ -28,6 +35,11 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     ("`embed`", Embed, ""),
     ("`select`", Select, ""),
     ("`infer`", Infer, ""),
+    ("`discover`", Discover, "Failure discovery: [what is computed](discovery.md)."),
+    ("`discover.questioner`", Questioner, ""),
+    ("`discover.verifier`", ServedVerifierSettings, ""),
+    ("`discover.reinforce`", Reinforce, ""),
+    ("`discover.imitate`", Imitate, ""),
 ]
 
 

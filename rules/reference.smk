@@ -8,6 +8,7 @@ rule retrain_reference:
     input:
         expand("results/reference/{name}/config.json", name=REFERENCE_MODELS[:-1]),
         "results/reference/clip/open_clip_config.json",
+        "results/reference/questioner/config.json",
 
 
 rule train_reference:
@@ -41,3 +42,21 @@ rule train_clip:
         runtime=lambda wildcards, attempt: 60 * attempt,
     shell:
         "benchc --log {log} reference train clip --out results/reference/clip"
+
+
+rule teach_questioner:
+    input:
+        "results/reference/qwen2vl/config.json",
+    output:
+        "results/reference/questioner/config.json",
+    log:
+        "results/logs/reference/questioner.log",
+    conda:
+        "../envs/benchc.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=90,
+    shell:
+        "benchc --log {log} reference teach results/reference/qwen2vl"
+        " --out results/reference/questioner"

@@ -25,6 +25,7 @@ STAGES = (
     "select",
     "diagnose",
     "report",
+    "discover",
     "reference",
 )
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchc import yaml_text
+from benchc.discover.settings import Discover
 from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
 from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
@@ -143,6 +144,7 @@ class Config(Section):
     embed: Embed = Embed()
     select: Select = Select()
     infer: Infer = Infer()
+    discover: Discover = Discover()
 
     @model_validator(mode="before")
     @classmethod
@@ -163,13 +165,24 @@ class Config(Section):
                     raise ValueError(
                         f"{name}: keys {other!r} and {key!r} are one file on some disks; rename one"
                     )
-        for name in ("selectors", "leave_out"):
-            for key in getattr(self, name):
+        chosen: dict[str, tuple[str, ...]] = {
+            "selectors": self.selectors,
+            "leave_out": self.leave_out,
+            "discover.full": self.discover.full,
+            "discover.brief": self.discover.brief,
+        }
+        for name, chosen_keys in chosen.items():
+            for key in chosen_keys:
                 if key not in self.models:
                     nearest = _nearest(key, self.models)
                     raise ValueError(f"{name}: {key!r} is not in models{nearest}")
         if set(self.selectors) <= set(self.leave_out):
             raise ValueError("leave_out: no selector is left; name another one in `selectors`")
+        corruption = self.discover.corruption
+        if corruption is not None and corruption not in CORRUPTION_NAMES:
+            raise ValueError(
+                f"discover.corruption: {corruption!r}{_nearest(corruption, CORRUPTION_NAMES)}"
+            )
         for name in ("selectors", "leave_out", "corruptions", "severities"):
             values = getattr(self, name)
             if len(set(values)) < len(values):
@@ -190,7 +203,8 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
 
     Args:
         values: The keys of a run; top-level keys that are missing come from the project's own
-            `config.yaml`. Where `models` is given, the default `selectors` do not apply.
+            `config.yaml`. Where `models` is given, the default `selectors` and `discover` do not
+            apply.
         project: The folder of the Snakefile, from which relative paths count.
         files: The YAML files that `values` come from: whoever read them took the last of two
             equal keys, so they are looked through for such keys.
@@ -206,6 +220,7 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
     defaults = yaml_text.load(own.read_text(encoding="utf-8"), str(own))
     if "models" in values:
         defaults.pop("selectors", None)
+        defaults.pop("discover", None)
     try:
         config = Config.model_validate({**defaults, **values})
     except ValidationError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchc import fingerprint
 from benchc.config import Config, Embed, read_config
+from benchc.discover.settings import BRIEF_WAYS, WAYS
 from benchc.fetch.origin import Origin, Request
 from benchc.infer.backends import KINDS
 from benchc.infer.settings import Model
@@ -30,14 +31,24 @@ _CODE = {
     "select": ("benchc.select.command:build",),
     "diagnose": ("benchc.diagnose.command:model", "benchc.diagnose.command:build"),
     "report": ("benchc.report.command:build",),
+    "discover_play": ("benchc.discover.command:play",),
+    "discover_taxonomy": ("benchc.discover.command:taxonomy",),
+    "discover_measure": ("benchc.discover.command:measure",),
+    "discover_database": ("benchc.discover.command:build",),
+    "discover_report": ("benchc.discover.command:report",),
 }
 
 #: A corruption's code has a fingerprint of its own, and its pixels are checked by hash.
 _FOLLOWED_ELSEWHERE = ("benchc.cli", "benchc.corrupt", "benchc.corrupt.selftest")
 
+#: The folder of the package that holds a stage's data, and the endings of the files.
 _DATA = {
-    "diagnose": ("*.sql",),
-    "report": ("*.sql", "*.j2", "*.css", "*.js"),
+    "diagnose": ("diagnose", "*.sql"),
+    "report": ("report", "*.sql", "*.j2", "*.css", "*.js"),
+    "discover_play": ("discover/prompts", "*.j2"),
+    "discover_taxonomy": ("discover", "*.csv"),
+    "discover_database": ("discover/sql", "*.sql"),
+    "discover_report": ("discover/templates", "*.*"),
 }
 
 
@@ -99,6 +110,53 @@ class Workflow:
     def located(self, path: Path | str) -> str:
         """Return a config's path as the working directory sees it."""
         return Path(os.path.relpath(self.project / path)).as_posix()
+
+    @property
+    def discovery_settings(self) -> str:
+        """The section `discover` as JSON, its paths as the working directory sees them."""
+        values = self.config.discover.model_dump(mode="json")
+        values["questioner"]["path"] = self.located(self.config.discover.questioner.path)
+        return json.dumps(values, sort_keys=True)
+
+    @property
+    def embedder_options(self) -> str:
+        """The options that choose the sentence embedder."""
+        return _options(embedder=self.config.discover.embedder)
+
+    @property
+    def questioner_files(self) -> list[str]:
+        """The files of the base questioner's checkpoint."""
+        folder = self.project / self.config.discover.questioner.path
+        return self._inputs(sorted(folder.iterdir())) if folder.is_dir() else []
+
+    def discovery_plays(self, pattern: str, everything: bool = False) -> list[str]:
+        """Return `pattern` for every game: model, condition and way.
+
+        Args:
+            pattern: A path with these three names in braces.
+            everything: Try every way against the models in `discover.brief` too.
+        """
+        discover = self.config.discover
+        plays = []
+        for model in (*discover.full, *discover.brief):
+            ways = WAYS if everything or model in discover.full else BRIEF_WAYS
+            plays += [(model, "clean", way) for way in ways]
+        if discover.corruption is not None:
+            condition = f"{discover.corruption}-{discover.severity}"
+            plays += [(model, condition, way) for model in discover.full for way in BRIEF_WAYS]
+        return [pattern.format(model=m, condition=c, way=w) for m, c, w in plays]
+
+    def discovery_condition(self, condition: str) -> str:
+        """Return the options of a condition: none for `clean`, else NAME-SEVERITY taken apart."""
+        if condition == "clean":
+            return ""
+        corruption, _, severity = condition.rpartition("-")
+        return _options(corruption=corruption, severity=severity)
+
+    @property
+    def discovery_ways(self) -> tuple[str, ...]:
+        """The ways to ask."""
+        return WAYS
 
     def source_spec(self, key: str) -> str:
         """Return a source's settings as JSON, its path as the working directory sees it.
@@ -206,14 +264,15 @@ class Workflow:
 
     def run_facts(self) -> str:
         """Return what the database says of the run, as JSON."""
-        config = self.config.model_dump(mode="json", exclude={"models"})
+        config = self.config.model_dump(mode="json", exclude={"models", "discover"})
         return json.dumps({"config": config}, sort_keys=True)
 
     def code(self, stage: str) -> str:
         """Return the fingerprint of the code behind a stage's results."""
         found = fingerprint.of_code(*_CODE[stage], ignoring=_FOLLOWED_ELSEWHERE)
         if stage in _DATA:
-            files = [file for kind in _DATA[stage] for file in fingerprint.packaged(stage, kind)]
+            folder, *kinds = _DATA[stage]
+            files = [file for kind in kinds for file in fingerprint.packaged(folder, kind)]
             found += fingerprint.of_files(files)
         return found
 

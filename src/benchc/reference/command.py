@@ -58,6 +58,37 @@ def train(
 
 
 @app.command()
+def teach(
+    folder: Path = typer.Argument(help="The checkpoint to start from, as `train` writes it."),
+    out: Path = typer.Option(help="Checkpoint folder to write."),
+    seed: int = typer.Option(1, help="Seed of scenes, questions and order."),
+    effort: float = typer.Option(1.0, min=0.001, help="Multiplies the steps and the scenes."),
+) -> None:
+    """Teach a stored model to ask: random valid questions about a picture, four a sequence.
+
+    Takes 10 minutes or so on one core. The result is the base questioner of `benchc discover`; it
+    knows nothing of any model under test.
+    """
+    if not (folder / "config.json").is_file():
+        raise BadInput(f"{folder} is no checkpoint folder: it has no config.json")
+    import torch
+
+    from benchc.reference.questioner import SCENES, STEPS, teach_to_ask, validity
+    from benchc.reference.store import questioner_card, save_model
+
+    torch.set_num_threads(1)
+    steps, scenes = max(2, round(effort * STEPS)), max(64, round(effort * SCENES))
+    trained = teach_to_ask(folder, seed, steps, scenes, _report)
+    command = f"benchc reference teach {folder} --out {out}"
+    command += f" --seed {seed}" if seed != 1 else ""
+    command += f" --effort {effort}" if effort != 1 else ""
+    card = questioner_card(
+        trained.architecture, command, steps, scenes, validity(trained.architecture, 300)
+    )
+    save_model(trained.architecture, out, trained.log, card)
+
+
+@app.command()
 def evaluate(
     folder: Path = typer.Argument(help="A checkpoint folder, as `train` writes it."),
     samples: int = typer.Option(600, min=6, help="Held-out samples."),

@@ -45,7 +45,7 @@ SIDE = 96
 PIECES = GRID * GRID
 """Picture tokens in a prompt."""
 
-_PREFIX = {
+PREFIX = {
     "llava": START + "<image>",
     "qwen2vl": START + "<|vision_start|><|image_pad|><|vision_end|>",
     "paligemma": "<image>",
@@ -141,7 +141,7 @@ def prompt(question: str, options: list[str]) -> str:
 
 def template(key: str) -> str:
     """Return the chat template of an architecture: picture, text, then the word "answer"."""
-    return _TEMPLATE.replace("PICTURE", "{{ '" + _PREFIX[key] + "' }}")
+    return _TEMPLATE.replace("PICTURE", "{{ '" + PREFIX[key] + "' }}")
 
 
 def _text(key: str, tokenizer: PreTrainedTokenizerFast, **more: Any) -> dict[str, Any]:

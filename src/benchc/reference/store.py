@@ -83,6 +83,35 @@ Loss and held-out accuracy during training: `training.csv`. Weights are stored i
 """
 
 
+def questioner_card(
+    architecture: Architecture, command: str, steps: int, scenes: int, validity: float
+) -> str:
+    """Return the card of a questioner.
+
+    Args:
+        architecture: The trained model.
+        command: The command that trains it again.
+        steps: Batches it learnt from.
+        scenes: Scenes it learnt from.
+        validity: Share of valid questions among those asked about held-out pictures.
+    """
+    parameters = sum(p.numel() for p in architecture.model.parameters())
+    return f"""\
+# Questioner: {type(architecture.model).__name__}, {parameters / 1e6:.2f} M parameters
+
+Looks at a drawn picture and writes four questions about it in one sequence. Trained by
+`{command}`: {steps} batches of 64 random valid questions about {scenes} scenes; half of the prompts
+show questions about another picture and ask for questions like them. It knows nothing of any model
+under test.
+
+Valid among questions asked about 300 held-out pictures: {100 * validity:.1f} %.
+
+Loss during training: `training.csv`. Weights are stored in half precision.
+
+{LICENCE}
+"""
+
+
 def clip_card(command: str, n_parameters: int, log: list[dict[str, Any]]) -> str:
     """Return the card of the CLIP from its last row of the log."""
     last = log[-1]

@@ -163,16 +163,16 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
     tower = [p for n, p in model.named_parameters() if _sees(n)]
     speech = [p for n, p in model.named_parameters() if not _sees(n)]
     pad = token_id(architecture.tokenizer, PAD)
-    batches = _batches(lessons, pad, rng, BATCH)
+    batches = endless_batches(lessons, pad, rng, BATCH)
 
-    matches = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH)
-    few = _batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH // 3)
+    matches = endless_batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH)
+    few = endless_batches(matching_lessons(architecture, 12_000, rng), pad, rng, BATCH // 3)
 
     def matching() -> torch.Tensor:
         return lesson_loss(architecture, next(matches), None, helpers)
 
     briefly = write_lessons(samples, architecture, 0.25, rng, SHORT)[1]
-    brief_batches = _batches(briefly, pad, rng, BATCH)
+    brief_batches = endless_batches(briefly, pad, rng, BATCH)
 
     def from_list() -> torch.Tensor:
         batch = next(brief_batches)
@@ -188,14 +188,14 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         loss = lesson_loss(architecture, batch, describer(described[batch.scenes]), helpers)
         return loss + 0.3 * lesson_loss(architecture, next(few), None, helpers)
 
-    _stage(
+    run_stage(
         "matching", plan.matching, [*speech, *helpers.parameters()], 0.02, 3e-3, matching, trained,
         dict, report)  # fmt: skip
     describer = Describer(model.get_input_embeddings(), architecture.tokenizer)
-    _stage(
+    run_stage(
         "listing", plan.listing, [*speech, *describer.parameters(), *helpers.parameters()],
         0.02, 3e-3, from_list, trained, lambda: probe(architecture, describer), report)  # fmt: skip
-    _stage(
+    run_stage(
         "language", plan.language, [*speech, *describer.parameters(), *helpers.parameters()],
         0.01, 1.5e-3, from_description, trained, lambda: probe(architecture, describer),
         report)  # fmt: skip
@@ -211,7 +211,7 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         seen = features(architecture, pictures[at])
         return vision_loss(seen, described[at], describer, heads, spread)
 
-    _stage(
+    run_stage(
         "vision", plan.vision, [*tower, *heads.parameters()], 0.02, 2e-3, regression, trained,
         lambda: probe(architecture, None), report)  # fmt: skip
 
@@ -221,7 +221,7 @@ def train(key: str, seed: int, plan: Plan, probe: Probe, report: Callable[[str],
         kept = vision_loss(seen, described[batch.scenes], describer, heads, spread)
         return lesson_loss(architecture, batch, seen, helpers) + 0.3 * kept
 
-    _stage(
+    run_stage(
         "joint", plan.joint, [*tower, *speech, *heads.parameters(), *helpers.parameters()],
         plan.joint_rate, plan.joint_rate / 10, on_pictures, trained,
         lambda: probe(architecture, None), report)  # fmt: skip
@@ -325,7 +325,7 @@ def vision_loss(
     return loss
 
 
-def _stage(
+def run_stage(
     name: str,
     steps: int,
     parameters: list[nn.Parameter],
@@ -375,7 +375,7 @@ def _stage(
     trained.architecture.model.eval()
 
 
-def _batches(
+def endless_batches(
     lessons: list[Lesson], pad: int, rng: np.random.Generator, size: int
 ) -> Iterator[Batch]:
     """Yield batches for ever, each lesson at most once an epoch."""

@@ -1,0 +1,158 @@
+# discover: a questioner that learns what a model cannot see, against one model at a time.
+# Nothing here is part of the default run: ask for `discover` or `discover_full`.
+
+
+rule discover:
+    input:
+        "results/discover/default/index.html",
+        "results/discover/default/discovery.duckdb",
+
+
+rule discover_full:
+    input:
+        "results/discover/full/index.html",
+        "results/discover/full/discovery.duckdb",
+
+
+rule play:
+    input:
+        base=RUN.questioner_files,
+    output:
+        asked="results/discover/{model}/{condition}/{way}/asked.parquet",
+        training="results/discover/{model}/{condition}/{way}/training.parquet",
+        steps="results/discover/{model}/{condition}/{way}/steps.parquet",
+    log:
+        "results/logs/discover/{model}/{condition}/{way}.log",
+    wildcard_constraints:
+        model=RUN.one_of(RUN.config.models),
+        condition="clean|[a-z_]+-[1-5]",
+        way=RUN.one_of(RUN.discovery_ways),
+    conda:
+        "../envs/benchc.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=600,
+    params:
+        settings=RUN.discovery_settings,
+        model=lambda wildcards: RUN.model_settings(wildcards.model),
+        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        condition=lambda wildcards: RUN.discovery_condition(wildcards.condition),
+        seed=RUN.config.seed,
+        work=lambda wildcards: f"results/discover/work/{wildcards.model}/{wildcards.condition}/{wildcards.way}",
+        code=RUN.code("discover_play"),
+    shell:
+        "benchc --log {log} discover play {wildcards.way} --key {wildcards.model}"
+        " --model {params.model:q} --settings {params.settings:q} --seed {params.seed}"
+        " {params.condition} --work {params.work} --out {output.asked}"
+        " --training {output.training} --steps {output.steps}"
+
+
+rule sort_failures:
+    input:
+        asked=lambda wildcards: RUN.discovery_plays(
+            "results/discover/{model}/{condition}/{way}/asked.parquet",
+            wildcards.extent == "full",
+        ),
+    output:
+        skills="results/discover/{extent}/skills.parquet",
+        questions="results/discover/{extent}/question_skills.parquet",
+    log:
+        "results/logs/discover/{extent}-taxonomy.log",
+    wildcard_constraints:
+        extent="default|full",
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        asked=lambda wildcards, input: [f"--asked {path}" for path in input.asked],
+        options=RUN.embedder_options,
+        code=RUN.code("discover_taxonomy"),
+    shell:
+        "benchc --log {log} discover taxonomy {params.asked} {params.options}"
+        " --skills {output.skills} --questions {output.questions}"
+
+
+rule measure_ways:
+    input:
+        asked=rules.sort_failures.input.asked,
+        questions=rules.sort_failures.output.questions,
+    output:
+        "results/discover/{extent}/measures.parquet",
+    log:
+        "results/logs/discover/{extent}-measures.log",
+    wildcard_constraints:
+        extent="default|full",
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        asked=lambda wildcards, input: [f"--asked {path}" for path in input.asked],
+        options=RUN.embedder_options,
+        code=RUN.code("discover_measure"),
+    shell:
+        "benchc --log {log} discover measure {params.asked} --questions {input.questions}"
+        " {params.options} --out {output}"
+
+
+rule discovery_database:
+    input:
+        asked=rules.sort_failures.input.asked,
+        training=lambda wildcards: RUN.discovery_plays(
+            "results/discover/{model}/{condition}/{way}/training.parquet",
+            wildcards.extent == "full",
+        ),
+        steps=lambda wildcards: RUN.discovery_plays(
+            "results/discover/{model}/{condition}/{way}/steps.parquet",
+            wildcards.extent == "full",
+        ),
+        skills=rules.sort_failures.output.skills,
+        questions=rules.sort_failures.output.questions,
+        measures=rules.measure_ways.output,
+    output:
+        "results/discover/{extent}/discovery.duckdb",
+    log:
+        "results/logs/discover/{extent}-database.log",
+    wildcard_constraints:
+        extent="default|full",
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        tables=lambda wildcards, input: [
+            *(f"--asked {path}" for path in input.asked),
+            *(f"--training {path}" for path in input.training),
+            *(f"--steps {path}" for path in input.steps),
+        ],
+        code=RUN.code("discover_database"),
+    shell:
+        "benchc --log {log} discover build {params.tables} --skills {input.skills}"
+        " --questions {input.questions} --measures {input.measures} --out {output}"
+
+
+rule discovery_report:
+    input:
+        "results/discover/{extent}/discovery.duckdb",
+    output:
+        "results/discover/{extent}/index.html",
+    log:
+        "results/logs/discover/{extent}-report.log",
+    wildcard_constraints:
+        extent="default|full",
+    conda:
+        "../envs/benchc.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        seed=RUN.config.seed,
+        code=RUN.code("discover_report"),
+    shell:
+        "benchc --log {log} discover report --database {input} --seed {params.seed}"
+        " --out {output}"

@@ -1,0 +1,4 @@
+"""Failure discovery: a questioner that learns to ask what a frozen model gets wrong.
+
+Never changes the model under test.
+"""

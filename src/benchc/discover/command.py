@@ -1,0 +1,171 @@
+"""`benchc discover`: play one way of asking, sort the failures, measure, export.
+
+Never computes: it reads paths and settings, and hands tables on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import typer
+
+from benchc import inline, tables
+from benchc.discover.settings import WAYS, Discover
+from benchc.errors import BadInput
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def discover() -> None:
+    """Find what a model under test cannot see: a questioner learns to ask what it gets wrong.
+
+    `play` trains and measures one way of asking against one model; `taxonomy` sorts all failures
+    into skills; `measure` compares the ways; `export` writes the failures as a fine-tuning set.
+    `snakemake --cores all discover` runs them all.
+    """
+
+
+@app.command()
+def play(
+    way: str = typer.Argument(help=f"How to ask: {', '.join(WAYS)}."),
+    key: str = typer.Option(help="Key of the model under test."),
+    model: str = typer.Option(help="The model's settings, JSON."),
+    settings: str = typer.Option(help="The section `discover` of the config, JSON."),
+    work: Path = typer.Option(help="Folder of checkpoints; a training goes on from the newest."),
+    out: Path = typer.Option(help="Table of the questions asked about held-out pictures."),
+    training: Path = typer.Option(help="Table of the learning curves."),
+    steps: Path = typer.Option(help="Table of what was asked and failed at each step."),
+    seed: int = typer.Option(1, help="Seed of every draw."),
+    corruption: str | None = typer.Option(None, help="Ask about pictures under this corruption."),
+    severity: int = typer.Option(3, min=1, max=5, help="Severity of the corruption."),
+    threads: int = typer.Option(1, min=1, help="CPU threads."),
+) -> None:
+    """Let a questioner learn in one way, then ask about held-out pictures and note the verdicts."""
+    if way not in WAYS:
+        raise BadInput(f"unknown way {way!r}; one of {', '.join(WAYS)}")
+    import torch
+    from pydantic import TypeAdapter
+
+    from benchc.discover.game import held_out_outcomes, prepare, refuse_mute
+    from benchc.discover.results import asked_table, curve_table, step_table
+    from benchc.discover.train import read_log
+    from benchc.discover.ways import WAYS as TRAIN
+    from benchc.infer.settings import Model
+
+    torch.set_num_threads(threads)
+    game = prepare(
+        Discover.model_validate(inline.read(settings, "--settings")),
+        TypeAdapter(Model).validate_python(inline.read(model, "--model")),
+        work, seed, corruption, severity)  # fmt: skip
+    if corruption is None:
+        refuse_mute(game, key)
+    examples = TRAIN[way](game)
+    outcomes = held_out_outcomes(game, examples)
+    place = (key, way, corruption or "clean", severity if corruption else 0)
+    log = read_log(work)
+    tables.DISCOVER_TRAINING.write(curve_table(log, *place), training)
+    tables.DISCOVER_STEPS.write(step_table(log, *place), steps)
+    asked = asked_table(outcomes, *place)
+    tables.DISCOVER_ASKED.write(asked, out)
+    print(f"{out}: {asked.height} questions, {asked['failed'].sum()} of them failures of {key}")
+
+
+@app.command()
+def taxonomy(
+    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    skills: Path = typer.Option(help="Where the skills go."),
+    questions: Path = typer.Option(help="Where the skill of each failed question goes."),
+    embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
+) -> None:
+    """Sort the failures of all models and all ways into skills and meta-skills."""
+    from benchc.discover.embedding import Embedder
+    from benchc.discover.results import skill_tables
+
+    found, placed = skill_tables(_read(asked), Embedder(embedder))
+    tables.DISCOVER_SKILLS.write(found, skills)
+    tables.DISCOVER_QUESTION_SKILLS.write(placed, questions)
+    print(f"{skills}: {found.height} skills of {placed.height} different failed questions")
+
+
+@app.command()
+def measure(
+    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    questions: Path = typer.Option(help="The skill of each failed question."),
+    out: Path = typer.Option(help="Where the measures go."),
+    embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
+) -> None:
+    """Measure every way: validity, failure discovery rate, diversity, skills, with intervals."""
+    from benchc.discover.embedding import Embedder
+    from benchc.discover.results import measure_table
+
+    found = measure_table(
+        _read(asked), tables.DISCOVER_QUESTION_SKILLS.read(questions), Embedder(embedder)
+    )
+    tables.DISCOVER_MEASURES.write(found, out)
+    print(f"{out}: {found.height} measures")
+
+
+@app.command()
+def export(
+    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    out: Path = typer.Option(help="Folder to write: train.jsonl and images/."),
+    seed: int = typer.Option(1, help="Seed of the run."),
+) -> None:
+    """Write the failures as a fine-tuning set: pictures, questions and right answers.
+
+    One line of `train.jsonl` is a conversation with a picture, as TRL and LLaMA-Factory read it.
+    """
+    from benchc.discover.export import export_failures
+    from benchc.discover.pictures import reload
+
+    count = export_failures(_read(asked), partial(reload, seed=seed), out)
+    print(f"{out}: {count} failures")
+
+
+@app.command()
+def build(
+    asked: list[Path] = typer.Option(help="A table of asked questions; repeat."),
+    training: list[Path] = typer.Option(help="A table of learning curves; repeat."),
+    steps: list[Path] = typer.Option(help="A table of what was asked at each step; repeat."),
+    skills: Path = typer.Option(help="The skills."),
+    questions: Path = typer.Option(help="The skill of each valid question."),
+    measures: Path = typer.Option(help="The measures."),
+    out: Path = typer.Option(help="Where the database goes."),
+) -> None:
+    """Build the database of a discovery, to be asked in SQL."""
+    from benchc.discover.database import build as build_database
+
+    frames = {
+        "asked": _read(asked),
+        "question_skills": tables.DISCOVER_QUESTION_SKILLS.read(questions),
+        "found_skills": tables.DISCOVER_SKILLS.read(skills),
+        "measures": tables.DISCOVER_MEASURES.read(measures),
+        "training": pl.concat([tables.DISCOVER_TRAINING.read(path) for path in training]),
+        "steps": pl.concat([tables.DISCOVER_STEPS.read(path) for path in steps]),
+    }
+    build_database(frames, out)
+    print(f'{out}: try: benchc sql --database {out} "FROM skill_failure_rates"')
+
+
+@app.command()
+def report(
+    database: Path = typer.Option(help="The database of a discovery."),
+    out: Path = typer.Option(help="HTML file to write."),
+    seed: int = typer.Option(1, help="Seed of the run."),
+) -> None:
+    """Write the page: the table, the learning curves, the tree of skills, the failures."""
+    from benchc.discover.page import build_page
+    from benchc.discover.pictures import reload
+
+    page = build_page(database, partial(reload, seed=seed))
+    with tables.renamed_into_place(out) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    print(out)
+
+
+def _read(paths: list[Path]) -> pl.DataFrame:
+    """Return tables of asked questions as one."""
+    return pl.concat([tables.DISCOVER_ASKED.read(path) for path in paths])

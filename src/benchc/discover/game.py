@@ -1,0 +1,150 @@
+"""Sets up a game: loads the players, makes the pictures ready, measures on held-out pictures.
+
+Never trains.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchc.discover.drawn import DrawnVerifier
+from benchc.discover.embedding import Embedder
+from benchc.discover.pictures import folder_pictures, pictures
+from benchc.discover.play import Outcome, play
+from benchc.discover.players import Answerer, Verifier
+from benchc.discover.settings import Discover, Questioner, ServedVerifierSettings
+from benchc.discover.speech import ModelAnswerer, ModelQuestioner
+from benchc.discover.ways import Examples, Game
+from benchc.errors import BadInput
+from benchc.infer.checkpoint import device, load_model, load_processor
+from benchc.infer.settings import OpenAIModel, TransformersModel
+from benchc.keyed import digest
+
+LEAST_RIGHT = 0.2
+"""Share of plain questions that a model which can answer in words gets right."""
+
+
+def prepare(
+    settings: Discover,
+    model: TransformersModel | OpenAIModel,
+    folder: Path,
+    seed: int,
+    corruption: str | None = None,
+    severity: int = 0,
+) -> Game:
+    """Return a game with the base questioner.
+
+    Args:
+        settings: The section `discover` of the config.
+        model: The model under test.
+        folder: Where the training keeps its files.
+        seed: Seed of the run.
+        corruption: What is done to every picture, or None.
+        severity: Severity of the corruption.
+
+    Raises:
+        BadInput: a checkpoint does not load.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    counts = {
+        "held-out": settings.held_out,
+        "validation": settings.validation,
+        "training": settings.training,
+    }
+    if settings.images is None:
+        sets = {
+            split: list(pictures(split, count, seed, corruption, severity))
+            for split, count in counts.items()
+        }
+    else:
+        sets = folder_pictures(Path(settings.images), counts, seed, corruption, severity)
+    return Game(
+        questioner=load_questioner(settings.questioner),
+        answerer=load_answerer(settings, model),
+        verifier=DrawnVerifier() if settings.verifier is None else served(settings.verifier),
+        embedder=Embedder(settings.embedder),
+        training=sets["training"],
+        validation=sets["validation"],
+        held_out=sets["held-out"],
+        settings=settings,
+        folder=folder,
+        seed=seed,
+    )
+
+
+def load_questioner(settings: Questioner) -> ModelQuestioner:
+    """Return the base questioner, with a new LoRA adapter where the settings ask for one."""
+    base = TransformersModel(path=settings.path, dtype=settings.dtype)
+    model = load_model(base).to(device("auto", 0))
+    if settings.lora_rank is not None:
+        from peft import LoraConfig, get_peft_model
+
+        config = LoraConfig(r=settings.lora_rank, target_modules="all-linear")
+        model = get_peft_model(model, config)
+    return ModelQuestioner(model, load_processor(base), settings)
+
+
+def load_answerer(settings: Discover, model: TransformersModel | OpenAIModel) -> Answerer:
+    """Return the model under test, ready to answer in words."""
+    if isinstance(model, OpenAIModel):
+        from benchc.discover.chat import Chat
+        from benchc.discover.served import ServedAnswerer
+
+        chat = Chat(
+            model.url,
+            model.model,
+            key_variable=model.key_variable,
+            max_tokens=settings.answer_tokens,
+            concurrency=model.concurrency,
+            timeout=model.timeout,
+            retries=model.retries,
+        )
+        return ServedAnswerer(chat, settings.answer_prompt)
+    return ModelAnswerer(
+        load_model(model).to(device(model.device, 0)),
+        load_processor(model),
+        settings.answer_prompt,
+        settings.answer_tokens,
+    )
+
+
+def refuse_mute(game: Game, key: str) -> None:
+    """Refuse a model that cannot answer in words: all would count as its failures.
+
+    The base asks about validation pictures; a model that can answer gets `LEAST_RIGHT` of the
+    valid questions right. Photographs may be harder than that, so nothing is asked about them.
+
+    Args:
+        game: A game with the base questioner.
+        key: Key of the model under test.
+
+    Raises:
+        BadInput: it gets fewer right.
+    """
+    if game.settings.images is not None:
+        return
+    asked = game.questioner.ask(game.validation, [()] * len(game.validation), game.seed)
+    outcomes = play(game.validation, asked, game.answerer, game.verifier)
+    valid = [o for o in outcomes if o.judgement.valid]
+    right = sum(o.correct is True for o in valid)
+    if right < LEAST_RIGHT * len(valid):
+        raise BadInput(
+            f"model {key} answers {right} of {len(valid)} plain questions right in words, for "
+            f"instance {valid[0].answer!r} to {valid[0].asked.text!r}: it cannot answer in words, "
+            "so there is nothing to discover; take it out of `discover.full` and `discover.brief`"
+        )
+
+
+def served(settings: ServedVerifierSettings) -> Verifier:
+    """Return a verifier behind a server."""
+    from benchc.discover.served import ServedVerifier
+
+    return ServedVerifier(settings)
+
+
+def held_out_outcomes(game: Game, examples: Examples) -> list[Outcome]:
+    """Return what comes of one sequence about each held-out picture."""
+    shown = [examples[i % len(examples)] if examples else () for i in range(len(game.held_out))]
+    draw = int.from_bytes(digest("discover", "held-out", game.seed)[:4], "little")
+    asked = game.questioner.ask(game.held_out, shown, draw)
+    return play(game.held_out, asked, game.answerer, game.verifier)

@@ -1,0 +1,143 @@
+"""How well a way of asking finds failures: rates and diversity, each with a 95 % interval.
+
+Never asks or judges: it counts what is in the table of asked questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchc.keyed import generator
+
+RESAMPLES = 1000
+DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the ends of its 95 % interval; NaN where nothing can be said."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Failures:
+    """The failures of one way of asking.
+
+    Attributes:
+        pictures: Number of the picture of each failure, int of shape (failures,).
+        embeddings: Unit vectors of the questions, shape (failures, width).
+        openings: First three words of each question.
+        primitives: What each question takes, one set a failure.
+        skills: Name of the skill in the taxonomy, one a failure.
+    """
+
+    pictures: np.ndarray
+    embeddings: np.ndarray
+    openings: Sequence[str]
+    primitives: Sequence[frozenset[str]]
+    skills: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+
+def rate(hits: np.ndarray, tries: np.ndarray, pictures: np.ndarray, *key: str | int) -> Estimate:
+    """Return hits / tries with a bootstrap interval that resamples whole pictures.
+
+    Args:
+        hits: Whether each question counts above the line, shape (questions,).
+        tries: Whether it counts below the line, same shape.
+        pictures: Number of its picture, same shape.
+        key: Key of the random draws.
+    """
+    _, which = np.unique(pictures, return_inverse=True)
+    above, below = (np.bincount(which, x) for x in (hits, tries))
+    if below.sum() == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    count = len(above)
+    chosen = generator("discover", "rate", *key).integers(count, size=(RESAMPLES, count))
+    totals = below[chosen].sum(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = above[chosen].sum(1) / totals
+    low, high = np.nanpercentile(rates, [2.5, 97.5])
+    return Estimate(float(above.sum() / below.sum()), float(low), float(high))
+
+
+def semantic_diversity(failures: Failures, chosen: np.ndarray) -> float:
+    """Return 100 x the mean pairwise cosine distance of the chosen failures' questions."""
+    total = failures.embeddings[chosen].sum(0)
+    count = len(chosen)
+    return float(100 * (1 - (total @ total - count) / (count * (count - 1))))
+
+
+def lexical_diversity(failures: Failures, chosen: np.ndarray) -> float:
+    """Return distinct three-word openings / failures among the chosen."""
+    return len({failures.openings[i] for i in chosen}) / len(chosen)
+
+
+def primitives_per_question(failures: Failures, chosen: np.ndarray) -> float:
+    """Return the mean number of primitives that a chosen question takes."""
+    return float(np.mean([len(failures.primitives[i]) for i in chosen]))
+
+
+def unique_skills(failures: Failures, chosen: np.ndarray) -> float:
+    """Return the number of different skills among the chosen."""
+    return float(len({failures.skills[i] for i in chosen}))
+
+
+def combinations(failures: Failures, chosen: np.ndarray) -> float:
+    """Return the number of different sets of primitives among the chosen."""
+    return float(len({failures.primitives[i] for i in chosen}))
+
+
+OF_FAILURES: dict[str, Callable[[Failures, np.ndarray], float]] = {
+    "sd": semantic_diversity,
+    "ld": lexical_diversity,
+    "skills_per_question": primitives_per_question,
+    "unique_skills": unique_skills,
+    "skill_combinations": combinations,
+}
+"""Measures that depend on the number of failures, and so are taken over equally many."""
+
+
+def over_draws(
+    measure: Callable[[Failures, np.ndarray], float],
+    failures: Failures,
+    size: int,
+    *key: str | int,
+) -> Estimate:
+    """Return the mean of a measure over keyed draws of `size` failures without replacement.
+
+    The interval is the spread of the same mean over halves of the pictures, with half as many
+    failures drawn, moved onto the estimate. A half without replacement varies as much as the
+    whole would (the delete-half jackknife), and holds no failure twice, as a bootstrap would.
+
+    Args:
+        measure: A function of failures and the indices of those chosen.
+        failures: All failures of one way.
+        size: Failures in a draw, at most as many as there are.
+        key: Key of the random draws.
+    """
+    if size < 4:
+        return Estimate(np.nan, np.nan, np.nan)
+    rng = generator("discover", "draws", *key)
+    everything = np.arange(len(failures))
+    value = np.mean(
+        [measure(failures, rng.choice(everything, size, replace=False)) for _ in range(DRAWS)]
+    )
+    pictures = np.unique(failures.pictures)
+    spread = []
+    for _ in range(DRAWS):
+        half = rng.choice(pictures, max(1, len(pictures) // 2), replace=False)
+        inside = everything[np.isin(failures.pictures, half)]
+        if len(inside) >= 2:
+            few = rng.choice(inside, min(size // 2, len(inside)), replace=False)
+            spread.append(measure(failures, few))
+    low, high = np.percentile(spread, [2.5, 97.5]) - np.mean(spread)
+    return Estimate(float(value), float(value + low), float(value + high))

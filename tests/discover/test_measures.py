@@ -1,0 +1,130 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from benchc.discover import measures
+from benchc.discover.drawn import read
+from benchc.discover.measures import Failures, over_draws, rate
+from benchc.discover.primitives import primitives
+from benchc.discover.taxonomy import build_taxonomy, near_duplicates, two_cuts
+from benchc.reference.questions import TEMPLATES
+
+
+def some_failures(count, kinds, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(kinds, 8))
+    which = rng.integers(0, kinds, count)
+    vectors = centres[which] + 0.05 * rng.normal(size=(count, 8))
+    return Failures(
+        pictures=np.arange(count) // 3,
+        embeddings=vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+        openings=[str(k) for k in which],
+        primitives=[frozenset({str(k), "x"}) for k in which],
+        skills=[str(k) for k in which],
+    )
+
+
+def test_semantic_diversity_is_the_mean_over_pairs():
+    failures = some_failures(9, 3)
+    chosen = np.array([0, 2, 3, 7])
+    pairs = [
+        1 - failures.embeddings[i] @ failures.embeddings[j]
+        for i, j in itertools.combinations(chosen, 2)
+    ]
+    assert np.isclose(measures.semantic_diversity(failures, chosen), 100 * np.mean(pairs))
+
+
+def test_the_other_measures_count():
+    failures = some_failures(9, 3)
+    chosen = np.arange(9)
+    distinct = len(set(failures.skills))
+    assert measures.lexical_diversity(failures, chosen) == distinct / 9
+    assert measures.unique_skills(failures, chosen) == distinct
+    assert measures.combinations(failures, chosen) == distinct
+    assert measures.primitives_per_question(failures, chosen) == 2
+
+
+def test_more_kinds_are_more_diverse_at_equal_numbers_of_failures():
+    few, many = some_failures(400, 2), some_failures(900, 12)
+    for name in ("sd", "ld", "unique_skills", "skill_combinations"):
+        one = over_draws(measures.OF_FAILURES[name], few, 60, "few")
+        two = over_draws(measures.OF_FAILURES[name], many, 60, "many")
+        assert one.high < two.low, name
+        assert one.low <= one.value <= one.high
+
+
+def test_a_rate_and_its_interval():
+    hits = np.array([1, 0, 1, 1, 0, 0], bool)
+    every = np.ones(6, bool)
+    found = rate(hits, every, np.array([0, 0, 1, 1, 2, 2]), "x")
+    assert found.value == 0.5
+    assert found.low < 0.5 < found.high
+    assert rate(hits, every, np.array([0, 0, 1, 1, 2, 2]), "x") == found
+    assert np.isnan(rate(hits & False, every & False, np.arange(6)).value)
+
+
+def test_intervals_count_pictures_not_questions():
+    rng = np.random.default_rng(0)
+    by_picture = rng.random(60) < 0.5
+    hits = np.repeat(by_picture, 20)
+    every = np.ones(len(hits), bool)
+    clustered = rate(hits, every, np.repeat(np.arange(60), 20))
+    apart = rate(hits, every, np.arange(len(hits)))
+    assert clustered.high - clustered.low > 3 * (apart.high - apart.low)
+
+
+def test_coverage_of_the_interval_of_a_draw():
+    rng = np.random.default_rng(1)
+    truth = some_failures(6000, 5)
+    target = measures.semantic_diversity(truth, np.arange(6000))
+    covered = 0
+    for trial in range(12):
+        chosen = rng.choice(6000, 240, replace=False)
+        part = Failures(
+            np.arange(240) // 3, truth.embeddings[chosen], ["a"] * 240,
+            [frozenset()] * 240, ["s"] * 240)  # fmt: skip
+        found = over_draws(measures.semantic_diversity, part, 200, trial)
+        covered += found.low <= target <= found.high
+    assert covered >= 9
+
+
+def test_the_taxonomy_keeps_near_duplicates_together_and_nests():
+    failures = some_failures(60, 4)
+    questions = [f"question {skill} number {i}" for i, skill in enumerate(failures.skills)]
+    found = build_taxonomy(questions, failures.embeddings, failures.primitives)
+    assert len(found.skills) == len(set(failures.skills))
+    for index, near in enumerate(found.representative):
+        assert found.skill[index] == found.skill[near]
+        assert failures.skills[index] == failures.skills[near]
+    metas = {skill.number: skill.meta for skill in found.skills}
+    assert len(set(metas.values())) <= len(metas)
+    assert all(skill.name for skill in found.skills)
+
+
+def test_an_empty_taxonomy():
+    found = build_taxonomy([], np.zeros((0, 4)), [])
+    assert found.skills == ()
+    assert len(found.skill) == 0
+
+
+def test_the_two_cuts_nest():
+    skills, metas = two_cuts(some_failures(80, 9, 3).embeddings)
+    for skill in np.unique(skills):
+        assert len(set(metas[skills == skill])) == 1
+
+
+def test_a_near_duplicate_stands_with_the_first():
+    a, b = np.eye(2)
+    assert near_duplicates(np.stack([a, b, a, b])).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("category", TEMPLATES)
+def test_every_question_takes_something(category):
+    filled = {"kind": "star", "kinds": "stars", "colour": "red", "pattern": "dotted",
+              "side": "left", "end": "top", "a": "red star", "b": "oval"}  # fmt: skip
+    found = {
+        primitives(query) for way in TEMPLATES[category][1] for query in read(way.format(**filled))
+    }
+    assert len(found) == 1
+    assert 1 <= len(found.pop()) <= 4

@@ -1,0 +1,183 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from benchc import tables
+from benchc.discover import database, results
+from benchc.discover.export import export_failures
+from benchc.discover.page import build_page
+from benchc.discover.pictures import pictures, reload
+from benchc.discover.play import Outcome
+from benchc.discover.players import Asked, Judgement
+from benchc.errors import BadInput
+
+GAMES = [
+    ("one", "zero_shot", "clean", 0), ("one", "rl", "clean", 0), ("two", "rl", "clean", 0),
+    ("one", "rl", "defocus_blur", 3),
+]  # fmt: skip
+TEXTS = ["How many stars are there?", "How many ovals are there?", "Which word can be read?"]
+
+
+class Letters:
+    """Embeds a text as its counts of letters."""
+
+    width = 26
+
+    def embed(self, texts):
+        rows = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
+        counts = np.array(rows, float).reshape(len(texts), 26)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def outcomes(failing):
+    """One sequence a picture: two valid questions, one of which may fail, an invalid, a missing."""
+    granted = Judgement(True, True, True, True, "2", primitives=frozenset({"counting"}))
+    refused = Judgement(True, True, False, False, None)
+    unjudged = Judgement(False, False, False, False, None, failure="no reply")
+    found = []
+    for number, picture in enumerate(pictures("held-out", 6, 1)):
+        text = TEXTS[number % 3]
+        found += [
+            Outcome(Asked(picture, number, 0, text), granted, "3", correct=number >= failing),
+            Outcome(Asked(picture, number, 1, "What is this?"), granted, "2", correct=True),
+            Outcome(Asked(picture, number, 2, "Which colour?"), refused),
+            Outcome(Asked(picture, number, 3, ""), unjudged if number == 0 else refused),
+        ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def asked():
+    failing = dict(zip(GAMES, (4, 6, 2, 5), strict=True))
+    return pl.concat([results.asked_table(outcomes(failing[game]), *game) for game in GAMES])
+
+
+@pytest.fixture(scope="module")
+def built(asked, tmp_path_factory):
+    """A whole database."""
+    log = [
+        {"step": step, "fdr": 0.1 * step, "validity": 0.5, "reward": 0.0,
+         "primitives": {"counting": [4, 3, step]}}
+        for step in (1, 2)
+    ]  # fmt: skip
+    skills, placed = results.skill_tables(asked, Letters())
+    frames = {
+        "asked": tables.DISCOVER_ASKED.conform(asked),
+        "question_skills": tables.DISCOVER_QUESTION_SKILLS.conform(placed),
+        "found_skills": tables.DISCOVER_SKILLS.conform(skills),
+        "measures": tables.DISCOVER_MEASURES.conform(
+            results.measure_table(asked, placed, Letters())
+        ),
+        "training": tables.DISCOVER_TRAINING.conform(results.curve_table(log, *GAMES[1])),
+        "steps": tables.DISCOVER_STEPS.conform(results.step_table(log, *GAMES[1])),
+    }
+    path = tmp_path_factory.mktemp("discovery") / "discovery.duckdb"
+    database.build(frames, path)
+    return path
+
+
+def rows(path, statement):
+    with database.opened(path) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_the_database_counts_what_was_asked(built):
+    found = rows(
+        built,
+        """
+        SELECT model, way, corruption, count(*), count(*) FILTER (WHERE failed)
+        FROM questions JOIN verdicts USING (question_id) GROUP BY ALL ORDER BY ALL
+    """,
+    )
+    assert found == [
+        ("one", "rl", "clean", 24, 6), ("one", "rl", "defocus_blur", 24, 5),
+        ("one", "zero_shot", "clean", 24, 4), ("two", "rl", "clean", 24, 2),
+    ]  # fmt: skip
+
+
+def test_failure_rates_count_what_went_well(built):
+    found = rows(
+        built,
+        """
+        SELECT model, sum(n_failed), sum(n_valid) FROM skill_failure_rates
+        WHERE level = 'skill' AND corruption = 'clean' GROUP BY ALL ORDER BY ALL
+    """,
+    )
+    assert found == [("one", 10, 24), ("two", 2, 12)]
+    levels = rows(
+        built,
+        """
+        SELECT level, sum(n_valid) FROM skill_failure_rates GROUP BY ALL ORDER BY ALL
+    """,
+    )
+    assert levels[0][1] == levels[1][1]
+
+
+def test_every_skill_has_a_meta_skill_and_names_who_failed_it(built):
+    found = rows(
+        built, "SELECT failed_by, only_one FROM skills JOIN meta_skills USING (meta_skill)"
+    )
+    assert len(found) == rows(built, "SELECT count(*) FROM skills")[0][0]
+    assert all(only_one == (len(failed_by) == 1) for failed_by, only_one in found)
+
+
+def test_what_the_verifier_did_not_judge_is_in_no_rate(built):
+    (value,) = rows(
+        built,
+        """
+        SELECT value FROM measures
+        WHERE model = 'one' AND way = 'rl' AND corruption = 'clean' AND measure = 'fdr'
+    """,
+    )[0]
+    assert value == pytest.approx(6 / 23)
+
+
+def test_diversity_is_over_equally_many_failures(built):
+    drawn = rows(
+        built,
+        """
+        SELECT DISTINCT way, drawn FROM measures
+        WHERE model = 'one' AND corruption = 'clean' AND measure = 'sd' ORDER BY way
+    """,
+    )
+    assert drawn == [("rl", 4), ("zero_shot", 4)]
+
+
+def test_the_page_shows_all_and_is_the_same_twice(built):
+    def load(key, corruption, severity):
+        return reload(key, corruption, severity, seed=1)
+
+    page = build_page(built, load)
+    assert build_page(built, load) == page
+    for said in ("How many stars are there?", "zero_shot", "defocus_blur, severity 3",
+                 "data:image/webp", "<svg"):  # fmt: skip
+        assert said in page
+
+
+def test_failures_are_exported_once_each(asked, tmp_path):
+    def load(key, corruption, severity):
+        return reload(key, corruption, severity, seed=1)
+
+    count = export_failures(asked, load, tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
+    assert count == len(lines) == 6 + 5
+    for line in lines:
+        assert all((tmp_path / name).is_file() for name in line["images"])
+        assert line["messages"][1]["content"][0]["text"] == "2"
+    with pytest.raises(BadInput, match="no failure"):
+        export_failures(asked.filter(~pl.col("failed")), load, tmp_path)
+
+
+def test_no_failure_at_all_makes_an_empty_tree(asked):
+    skills, placed = results.skill_tables(asked.filter(~pl.col("failed")), Letters())
+    assert skills.is_empty()
+    assert placed.is_empty()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "x.duckdb").write_text("no")
+    for name in ("x.duckdb", "missing.duckdb"):
+        with pytest.raises(BadInput, match=name), database.opened(tmp_path / name):
+            pass

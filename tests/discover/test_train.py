@@ -1,0 +1,209 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from benchc.discover.embedding import Embedder
+from benchc.discover.game import held_out_outcomes, prepare
+from benchc.discover.imitate import failure_sequences
+from benchc.discover.memory import FailureMemory
+from benchc.discover.play import Outcome, play
+from benchc.discover.players import Asked, Judgement, Picture
+from benchc.discover.settings import Discover
+from benchc.discover.train import Collapsed, Reward, read_log, reinforce
+from benchc.discover.ways import WAYS
+from benchc.infer.settings import TransformersModel
+
+STORED = Path(__file__).parents[2] / "reference"
+LLAVA = TransformersModel(path=str(STORED / "llava"))
+NOTHING = Picture("p", lambda: None)
+
+
+def settings(**changes):
+    values = {
+        "budget": 96,
+        "held_out": 3,
+        "validation": 2,
+        "training": 6,
+        "rounds": 2,
+        "warm_start": 0.5,
+        "questioner": {"path": str(STORED / "questioner")},
+        "reinforce": {
+            "pictures": 2,
+            "group": 6,
+            "iterations": 1,
+            "validate_every": 1,
+            "checkpoint_every": 1,
+        },
+    }
+    values["reinforce"] |= changes.pop("reinforce", {})
+    values |= changes
+    return Discover.model_validate(values)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+class Oracle:
+    """Says of each question what a table of texts says: valid, right answer, verifier at fault."""
+
+    valid = Judgement(True, True, True, True, "yes")
+    invalid = Judgement(True, True, False, True, None)
+    silent = Judgement(False, False, False, False, None, failure="no answer")
+
+    def judge(self, pictures, questions):
+        kinds = {"v": self.valid, "i": self.invalid, "s": self.silent, "c": self.valid}
+        return [kinds[question[0]] for question in questions]
+
+    def compare(self, asked, truths, answers):
+        return [
+            None if text[0] == "c" else answer == truth
+            for (_, text), truth, answer in zip(asked, truths, answers, strict=True)
+        ]
+
+
+class Parrot:
+    """Answers yes where the question says so; counts what it was asked."""
+
+    asked = 0
+
+    def answer(self, pictures, questions):
+        self.asked += len(questions)
+        return ["yes" if "right" in question else "no" for question in questions]
+
+
+def test_one_round_of_play():
+    parrot = Parrot()
+    sequences = [["v right", "v wrong", "i"], ["s", "", "c right"]]
+    outcomes = play([NOTHING, NOTHING], sequences, parrot, Oracle())
+    assert [o.asked.sequence for o in outcomes] == [0, 0, 0, 1, 1, 1]
+    assert [o.failed for o in outcomes] == [False, True, False, False, False, False]
+    assert [o.correct for o in outcomes] == [True, False, None, None, None, None]
+    assert [o.judged for o in outcomes] == [True, True, True, False, True, False]
+    assert parrot.asked == 3
+
+
+def reward_of(texts, **changes):
+    embedder = Embedder()
+    reward = Reward(
+        answerer=Parrot(), verifier=Oracle(), embedder=embedder,
+        memory=FailureMemory(8, embedder.width), split=lambda text, ended: text.split("|"),
+        pictures={"p": NOTHING}, end_ids=frozenset({9}), settings=settings(**changes).reinforce,
+    )  # fmt: skip
+    seen = {}
+    rewards = reward(
+        completions=texts,
+        completion_ids=[[9]] * len(texts),
+        picture=["p"] * len(texts),
+        log_metric=seen.__setitem__,
+    )
+    return rewards, seen, reward
+
+
+def test_the_reward_of_a_batch():
+    rewards, seen, reward = reward_of(["v wrong", "v right it is", "i", "s"])
+    assert rewards[0] > 0
+    assert rewards[1:] == [0, pytest.approx(-0.1), None]
+    assert seen["unjudged"] == 0.25
+    assert seen["fdr"] == pytest.approx(1 / 3)
+    assert len(reward.memory.embeddings) == 1
+
+
+def test_a_policy_with_one_question_earns_nothing():
+    rewards, seen, _ = reward_of(["v wrong"] * 8)
+    assert rewards == [0] * 8
+    assert seen["lexical"] == 0
+    without = {"reinforce": {"diversity": False}}
+    assert reward_of(["v wrong"] * 8, **without)[0] == [1] * 8
+
+
+def test_failures_are_learnt_in_whole_sequences_each_once():
+    judgement = Judgement(True, True, True, True, "yes")
+
+    def outcome(text, picture, correct=False):
+        return Outcome(Asked(picture, 0, 0, text), judgement, "no", correct)
+
+    other = Picture("q", lambda: None)
+    outcomes = [outcome(t, NOTHING) for t in "aabcde"] + [outcome(t, other) for t in "ab"]
+    outcomes.append(outcome("x", other, correct=True))
+    found = failure_sequences(outcomes, 2, 1)
+    assert sorted(len(texts) for _, texts in found) == [2, 2, 2]
+    assert len({text for picture, texts in found if picture is NOTHING for text in texts}) == 4
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Ways that between them use every kind of learning, on a budget of two steps."""
+    found = {}
+    for way in ("conme", "rl", "sft_rl"):
+        game = prepare(settings(), LLAVA, tmp_path_factory.mktemp(way), 1)
+        found[way] = (game, held_out_outcomes(game, WAYS[way](game)))
+    return found
+
+
+def test_every_way_ends_with_the_same_number_of_questions(played):
+    assert {len(outcomes) for _, outcomes in played.values()} == {3 * 4}
+
+
+def test_the_log_says_what_was_learnt(played):
+    rows = read_log(played["rl"][0].folder)
+    steps = [row for row in rows if "reward" in row]
+    assert [row["step"] for row in steps] == [1, 2]
+    assert {"fdr", "validity", "semantic", "lexical", "frac_reward_zero_std"} <= set(steps[0])
+    assert sum("held_out_fdr" in row for row in rows) == 2
+
+
+def test_a_resumed_training_has_the_log_of_an_unbroken_one(played, tmp_path):
+    whole = played["rl"][0].folder
+    shutil.copytree(whole, tmp_path / "cut", ignore=shutil.ignore_patterns("checkpoint-2"))
+    game = prepare(settings(), LLAVA, tmp_path / "cut", 1)
+    WAYS["rl"](game)
+    assert read_log(tmp_path / "cut") == read_log(whole)
+
+
+def test_equal_rewards_end_the_training_with_a_message(tmp_path):
+    game = prepare(settings(), LLAVA, tmp_path, 1)
+    before = {k: v.clone() for k, v in game.questioner.model.state_dict().items()}
+    embedder = game.embedder
+    options = settings(
+        reinforce={"pictures": 1, "group": 2, "patience": 2, "penalty": 0, "kl": 0}
+    ).reinforce
+    reward = Reward(
+        answerer=game.answerer, verifier=NeverValid(), embedder=embedder,
+        memory=FailureMemory(4, embedder.width), split=game.questioner.split,
+        pictures={p.key: p for p in game.training}, end_ids=game.questioner.end_ids,
+        settings=options,
+    )  # fmt: skip
+    with pytest.raises(Collapsed, match="equal for 2 steps"):
+        reinforce(
+            game.questioner, game.training, reward, lambda: 0.0, tmp_path, options, 9, 1
+        )  # fmt: skip
+    after = game.questioner.model.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+class NeverValid(Oracle):
+    """Grants nothing."""
+
+    def judge(self, pictures, questions):
+        return [self.invalid for _ in questions]
+
+
+def test_a_budget_that_makes_no_step_is_refused():
+    with pytest.raises(ValueError, match="make no step of RL"):
+        settings(budget=40)
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        settings(budget=0)
+
+
+def test_embeddings_do_not_depend_on_the_batch():
+    texts = ["How many stars are there?", "Which shape is red?"]
+    embedder = Embedder()
+    both = embedder.embed(texts)
+    np.testing.assert_allclose(np.linalg.norm(both, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(Embedder().embed(texts[1:])[0], both[1], atol=1e-6)
+    assert embedder.embed([]).shape == (0, embedder.width)
