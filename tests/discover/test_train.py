@@ -34,6 +34,8 @@ def settings(**changes):
             "pictures": 2,
             "group": 6,
             "iterations": 1,
+            "warmup": 0,
+            "learning_rate": 1e-2,
             "validate_every": 1,
             "checkpoint_every": 1,
         },
@@ -163,6 +165,8 @@ def test_a_resumed_training_has_the_log_of_an_unbroken_one(played, tmp_path):
     game = prepare(settings(), LLAVA, tmp_path / "cut", 1)
     WAYS["rl"](game)
     assert read_log(tmp_path / "cut") == read_log(whole)
+    kl = [row["kl"] for row in read_log(whole) if "kl" in row]
+    assert kl[0] < 1e-6 < 1e-2 < kl[1]
 
 
 def test_equal_rewards_end_the_training_with_a_message(tmp_path):

@@ -69,6 +69,16 @@ class ModelQuestioner:
         place, dtype = self.model.device, self.model.dtype
         self.model = type(self.model).from_pretrained(folder, dtype=dtype).to(place)
 
+    def go_on_from(self, checkpoint: Path) -> None:
+        """Take the weights of a training's checkpoint, and stay a descendant of the same base.
+
+        The trainer's own loading passes over weights whose names changed when they were stored,
+        and says nothing; the base's name is where the trainer finds the reference of its KL term.
+        """
+        base = self.model.config._name_or_path
+        self.load(checkpoint)
+        self.model.config._name_or_path = base
+
     def prompt(self, examples: Sequence[str] = ()) -> str:
         """Return the user's text: what to write, and questions to be like, if any."""
         return render(self.settings.prompt, count=self.settings.questions, examples=examples)

@@ -273,6 +273,9 @@ def reinforce(
         len(pictures),
         lambda i: {"picture": pictures[i].key, "image": pictures[i].load(), "prompt": chat},
     )
+    checkpoint = newest_checkpoint(folder)
+    if checkpoint is not None:
+        questioner.go_on_from(checkpoint)
     watch = Watch(reward, folder, validate, questioner.save, settings)
     trainer = GRPOTrainer(
         model=questioner.model,
@@ -282,7 +285,6 @@ def reinforce(
         processing_class=questioner.processor,
         callbacks=[watch],
     )
-    checkpoint = newest_checkpoint(folder)
     if checkpoint is None:
         (folder / LOG).unlink(missing_ok=True)
     else:
