@@ -8,6 +8,7 @@ running Slurm is touched, since ports and sockets are its own.
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -169,6 +170,8 @@ def _stop(process: subprocess.Popen) -> None:
 
 
 if __name__ == "__main__":
+    # Killed politely, it still stops what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with running() as environment:
             sys.exit(subprocess.run(sys.argv[1:], env=environment, check=False).returncode)

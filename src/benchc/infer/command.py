@@ -82,7 +82,8 @@ def predict(
         )
     record = {
         "model": key,
-        "settings": model.model_dump(),
+        # Where a checkpoint lies is not what was asked: the record is the same in any folder.
+        "settings": model.result_settings(),
         "libraries": backends.libraries(model),
         "ran_on": answers.ran_on,
         "corruptions_that_differ": differing,
