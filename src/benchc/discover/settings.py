@@ -60,7 +60,7 @@ class Reinforce(Section):
     warmup: int = Field(default=5, ge=0, description="Steps until the full learning rate.")
     kl: float = Field(default=0.05, ge=0, description="Weight of the KL divergence to the base.")
     memory: int = Field(default=8, ge=0, description="Newest failures that are remembered.")
-    penalty: float = Field(default=0.1, ge=0, description="What an invalid question costs.")
+    penalty: float = Field(default=0.5, ge=0, description="What an invalid question costs.")
     diversity: bool = Field(default=True, description="Whether the diversity term counts.")
     patience: int = Field(
         default=10, ge=1, description="Steps with equal rewards in every group before a stop."
