@@ -1,6 +1,7 @@
 """The same workflow from other places, inside another one, and with values on the command line."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -75,6 +76,7 @@ def test_values_on_the_command_line_are_typed_and_checked(finished, value, says)
         assert says in done.stdout + done.stderr
 
 
+@pytest.mark.skipif(shutil.which("conda") is None, reason="conda is not installed")
 def test_environments_by_conda_are_planned(finished):
     said = Workflow(finished.folder, finished.config).run("all", "--dry-run", "--sdm", "conda")
     assert "Nothing to be done" in said
