@@ -109,7 +109,7 @@ def reward_of(texts, **changes):
 def test_the_reward_of_a_batch():
     rewards, seen, reward = reward_of(["v wrong", "v right it is", "i", "s"])
     assert rewards[0] > 0
-    assert rewards[1:] == [0, pytest.approx(-0.1), None]
+    assert rewards[1:] == [0, pytest.approx(-0.5), None]
     assert seen["unjudged"] == 0.25
     assert seen["fdr"] == pytest.approx(1 / 3)
     assert len(reward.memory.embeddings) == 1
@@ -139,10 +139,13 @@ def test_failures_are_learnt_in_whole_sequences_each_once():
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Ways that between them use every kind of learning, on a budget of two steps."""
+    """Ways that between them use every kind of learning, on a budget of two steps.
+
+    A warm start needs four failures about one picture, which so few questions may not bring.
+    """
     found = {}
-    for way in ("conme", "rl", "sft_rl"):
-        game = prepare(settings(), LLAVA, tmp_path_factory.mktemp(way), 1)
+    for way, budget in (("conme", 96), ("rl", 96), ("sft_rl", 480)):
+        game = prepare(settings(budget=budget), LLAVA, tmp_path_factory.mktemp(way), 1)
         found[way] = (game, held_out_outcomes(game, WAYS[way](game)))
     return found
 

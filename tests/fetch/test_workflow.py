@@ -58,9 +58,10 @@ def test_an_address_or_a_folder_is_no_part_of_what_a_model_is():
 
 
 def test_a_mirror_of_the_same_file_changes_nothing_for_a_source():
-    def told(**changes: str) -> tuple[str, str]:
+    def told(**changes: str) -> tuple[str, list[str]]:
         run = workflow(sources={"t": {**TABLE, **changes}})
-        return run.source_spec("t"), run.fetched_option(run.config.sources["t"])
+        records = run.record_of(run.config.sources["t"])
+        return run.source_spec("t"), run.fetched_option(records)
 
     assert told() == told(url="http://mirror.org/c/b.tsv")
     assert told() != told(md5="1" * 32)
@@ -69,8 +70,11 @@ def test_a_mirror_of_the_same_file_changes_nothing_for_a_source():
 def test_sources_models_and_clip_wait_for_what_is_fetched():
     run = workflow(sources={"t": TABLE}, models={"m": QWEN}, embed=CLIP)
     assert len(run.fetches) == 3
-    assert run.source_files("t") == run.record_of(run.config.sources["t"])
-    assert run.clip_files == [f"{run.clip}.json"]
+    assert run.source_files("t") == run.clip_files == []
+    (record,) = run.record_of(run.config.sources["t"])
+    assert run.fetched_option([record]) == [f"--fetched {record.removesuffix('.json')}"]
+    (record,) = run.record_of(run.config.embed)
+    assert run.clip([record]) == record.removesuffix(".json")
     assert json.loads(run.source_spec("t"))["path"] == "."
 
 

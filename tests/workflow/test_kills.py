@@ -61,7 +61,7 @@ def break_and_finish(workflow: Workflow, unbroken: Workflow, kills: int, seconds
 
 @pytest.mark.workflow
 def test_three_kills(finished, tmp_path):
-    assert break_and_finish(Workflow(tmp_path, finished.config), finished, 3, seconds=20) == 3
+    assert break_and_finish(Workflow(tmp_path, finished.config), finished, 3, seconds=6) == 3
 
 
 @pytest.mark.scale

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-PENALTY = 0.1
+PENALTY = 0.5
 """What an invalid question costs."""
 OPENING = 3
 """Words of a question's opening."""

@@ -18,7 +18,7 @@ def unpack(archive: Path) -> None:
 
     Raises:
         BadInput: it is damaged or encrypted, names a place outside the folder, holds a link or a
-            device that leads out, or is larger than the free disk.
+            device, or is larger than the free disk.
     """
     try:
         if archive.suffix.lower() == ".zip":
@@ -28,8 +28,12 @@ def unpack(archive: Path) -> None:
                 opened.extractall(archive.parent)
         else:
             with tarfile.open(archive) as tar:
-                _check(archive, [(member.name, member.size) for member in tar.getmembers()])
-                tar.extractall(archive.parent, filter="data")
+                members = tar.getmembers()
+                _check(archive, [(member.name, member.size) for member in members])
+                for member in members:
+                    if not (member.isfile() or member.isdir()):
+                        raise tarfile.TarError(f"{member.name!r} is a link or a device")
+                tar.extractall(archive.parent)
     except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, EOFError, OSError) as error:
         raise BadInput(f"{archive}: cannot be unpacked ({error})") from None
 
