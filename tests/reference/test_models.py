@@ -165,3 +165,19 @@ def test_the_stored_clip_pairs_pictures_and_captions():
     model.eval()
     assert open_clip.get_tokenizer(name)("a red star").shape == (1, 64)
     assert recall(model, 64)["image_to_text_recall1"] > 0.5
+
+
+@pytest.mark.parametrize("key", ["llava", "qwen2vl", "idefics3"])
+def test_a_stored_model_is_scored_by_text(pool, key):
+    """Its vocabulary holds the words of the drawn world, and few others."""
+    from benchc.infer.scores import Question
+    from benchc.infer.settings import TransformersModel
+    from benchc.infer.transformers_backend import TransformersBackend
+    from benchc.reference.picture import draw
+
+    settings = TransformersModel(path=str(STORED / key), scoring="text", instruction="")
+    asked = [Question(draw(s.scene), s.question, tuple(s.options)) for s in pool[:24]]
+    scores = TransformersBackend(settings).score(asked)
+    assert {score.status for score in scores} == {"ok"}
+    chosen = [int(np.argmax(score.logits)) for score in scores]
+    assert np.mean([c == s.answer for c, s in zip(chosen, pool[:24], strict=True)]) > 0.5

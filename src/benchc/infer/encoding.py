@@ -211,14 +211,16 @@ class Encoder:
                 f"model {self.settings.weights}: its processor fails on a plain question: "
                 f"{checkpoint.first_line(error)}"
             ) from error
+        self.trial_tokens = int(inputs["attention_mask"].sum())
+        if self.settings.scoring == "text":
+            # A small vocabulary may lack the trial's words and hold those of every real option.
+            return
         last_id = int(inputs["input_ids"][0, -1])
         try:
             self.option_tokens(item.question, last_id)
         except BadInput as error:
             raise BadInput(f"model {self.settings.weights}: {error}") from None
-        self.trial_tokens = int(inputs["attention_mask"].sum())
-        if self.settings.scoring == "letter":
-            self.letters = self._letters(self.rendered(item.question), last_id)
+        self.letters = self._letters(self.rendered(item.question), last_id)
 
     def _letters(self, prompt: str, last_id: int) -> dict[str, dict[str, int | str]]:
         found: dict[str, dict[str, int | str]] = {}
