@@ -142,6 +142,14 @@ def test_all_stages_of_training_run():
     assert len(lines) == len(trained.log) + 1
 
 
+def test_a_stage_left_out_stays_out_of_a_shorter_plan_and_of_the_card():
+    plan = Plan(matching=150, listing=1000, language=10, vision=1, joint=0, scenes=12_000)
+    short = plan.scaled(0.01)
+    assert short == Plan(matching=2, listing=10, language=2, vision=2, joint=0, scenes=120)
+    assert "10 steps of questions about lists" in short.told()
+    assert "pictures" not in short.told()
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_a_stored_checkpoint_answers(key, pool):
     folder = STORED / key

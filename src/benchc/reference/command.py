@@ -142,7 +142,7 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
     from benchc.reference.measure import option_probabilities, probe_described, score
     from benchc.reference.models import Architecture
     from benchc.reference.store import model_card, save_model
-    from benchc.reference.teach import PLANS, Describer, Plan
+    from benchc.reference.teach import PLANS, Describer
     from benchc.reference.teach import train as teach
 
     pool = list(draw_pool(300, PROBE_SEED))
@@ -153,27 +153,12 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
         found = option_probabilities(architecture.model, architecture.processor, pool)
         return score(found, pool)
 
-    full = PLANS[key]
-    plan = Plan(
-        matching=max(2, round(effort * full.matching)),
-        listing=max(2, round(effort * full.listing)),
-        language=max(2, round(effort * full.language)),
-        vision=max(2, round(effort * full.vision)),
-        joint=max(2, round(effort * full.joint)),
-        scenes=max(64, round(effort * full.scenes)),
-    )
+    plan = PLANS[key].scaled(effort)
     trained = teach(key, seed, plan, probe, _report)
     model = trained.architecture.model
     held_out = list(draw_pool(1200, CARD_SEED))
     scores = score(option_probabilities(model, trained.architecture.processor, held_out), held_out)
-    recipe = (
-        f"Stages: {plan.matching} steps of finding a given answer's letter, {plan.listing} of "
-        f"questions about lists of what a scene holds, {plan.language} of questions about scenes "
-        f"described cell by cell, {plan.vision} of the vision tower regressed onto the "
-        f"descriptions, {plan.joint} of everything on pictures; {plan.scenes} scenes, batches of "
-        "128, no corrupted picture."
-    )
-    card = model_card(trained.architecture, command, recipe, scores, len(held_out))
+    card = model_card(trained.architecture, command, plan.told(), scores, len(held_out))
     save_model(trained.architecture, out, trained.log, card)
 
 

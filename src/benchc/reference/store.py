@@ -29,6 +29,7 @@ def save_model(
     """
     folder.mkdir(parents=True, exist_ok=True)
     architecture.model.half().save_pretrained(folder)
+    (folder / "model.safetensors").chmod(0o644)  # written for its owner alone
     architecture.model.float()
     architecture.processor.save_pretrained(folder)
     save_notes(folder, log, card)

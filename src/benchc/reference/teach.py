@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,6 +60,26 @@ class Plan:
     vision: int
     joint: int
     scenes: int
+
+    def scaled(self, effort: float) -> Plan:
+        """Return the plan with its steps and scenes multiplied; a stage left out stays out."""
+        steps = {
+            stage: round(max(2, effort * number)) if number else 0
+            for stage, number in asdict(self).items()
+        }
+        return Plan(**steps | {"scenes": max(64, round(effort * self.scenes))})
+
+    def told(self) -> str:
+        """Return the plan as a sentence for a card."""
+        stages = {
+            "finding a given answer's letter": self.matching,
+            "questions about lists of what a scene holds": self.listing,
+            "questions about scenes described cell by cell": self.language,
+            "the vision tower regressed onto the descriptions": self.vision,
+            "everything on pictures": self.joint,
+        }
+        told = ", ".join(f"{steps} steps of {stage}" for stage, steps in stages.items() if steps)
+        return f"Stages: {told}; {self.scenes} scenes, batches of {BATCH}, no corrupted picture."
 
 
 PLANS = {
