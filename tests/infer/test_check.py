@@ -1,5 +1,6 @@
 """`benchc check` shows how a model is asked, and fails where a batch changes its answers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from typer.testing import CliRunner
 from benchc.cli import app
 from benchc.errors import BadInput
 from benchc.infer.check import Sample, check, compared
-from benchc.infer.scores import Score
-from benchc.infer.settings import TransformersModel
+from benchc.infer.scores import Explanation, Score
+from benchc.infer.settings import OpenAIModel, TransformersModel
 
 PROJECT = Path(__file__).parents[2]
 SETTINGS = TransformersModel(path="x")
@@ -45,6 +46,26 @@ def test_a_batch_that_changes_answers_is_an_error(backend, samples, monkeypatch)
     said = []
     with pytest.raises(BadInput, match="what shares a batch changes its answers"):
         said.extend(check("mine", SETTINGS, backend, samples))
+
+
+class Drifting:
+    """Stands for a server whose answers depend on what else is on its way."""
+
+    def score(self, questions):
+        return [Score((float(len(questions) > 1), 0.0), 1.0) for _ in questions]
+
+    def explain(self, question):
+        return Explanation("?", None, ("A", "B"), (("A", 1.0),))
+
+    def ran_on(self):
+        return {"server": "drifting"}
+
+
+def test_a_server_that_mixes_requests_is_an_error_with_its_own_way_out(samples):
+    settings = OpenAIModel(backend="openai", url="http://localhost:1/v1", model="m")
+    two = [Sample(s.sample_id, replace(s.question, options=("red", "blue"))) for s in samples]
+    with pytest.raises(BadInput, match="use `concurrency: 1`"):
+        list(check("mine", settings, Drifting(), two))
 
 
 def test_readings_are_compared_by_probability():

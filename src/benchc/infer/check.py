@@ -97,9 +97,12 @@ def check(key: str, settings: Model, backend: Backend, samples: Sequence[Sample]
         f"at most (allowed {allowed:.0e}), {flips} answers change: {verdict}"
     )
     if difference > allowed:
+        ways_out = {
+            "transformers": "use `batch_size: 1`, or another `attention`, and check again",
+            "openai": "use `concurrency: 1`, so that the server batches nothing, and check again",
+        }
         raise BadInput(
-            f"{key}: what shares a batch changes its answers; use `batch_size: 1`, or another "
-            "`attention`, and check again"
+            f"{key}: what shares a batch changes its answers; {ways_out[settings.backend]}"
         )
 
 
