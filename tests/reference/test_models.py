@@ -102,6 +102,30 @@ def test_lessons_point_at_the_right_tokens():
     assert (batch.ids[batch.mask == 0] == 0).all()
 
 
+@pytest.mark.parametrize("key", KEYS)
+def test_no_word_of_an_answer_is_seen_before_it_is_said(key):
+    torch.manual_seed(0)
+    architecture = build(key)
+    architecture.model.eval()
+    samples = list(training_samples(3, 3))
+    _, lessons = write_lessons(samples, architecture, 1.0, generator("test"))
+    pad = architecture.tokenizer.pad_token_id
+    batch = collate(lessons, pad)
+    seen = torch.randn(
+        len(lessons), PIECES, architecture.model.config.get_text_config().hidden_size
+    )
+    changed = torch.where(batch.spoken == 1, pad + 1, batch.ids)
+    with torch.inference_mode():
+        one, other = (
+            hidden(architecture, ids, batch.mask, seen, batch.spoken)
+            for ids in (batch.ids, changed)
+        )
+    unsaid = batch.spoken == 0
+    assert not unsaid.all()
+    torch.testing.assert_close(one[unsaid], other[unsaid])
+    assert not torch.allclose(one[~unsaid], other[~unsaid])
+
+
 def test_descriptions_say_what_is_where(pool):
     scene = pool[0].scene
     table = describe([scene])[0]

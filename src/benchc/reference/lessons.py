@@ -75,6 +75,7 @@ class Batch:
     Attributes:
         ids: Token ids, int64 of shape (batch, positions).
         mask: One where a token is, int64 of shape (batch, positions).
+        spoken: One where a token is of an answer in words, int64 of shape (batch, positions).
         scenes: Index of each row's scene, int64 of shape (batch,).
         words: Rows, positions and next tokens of the word targets, int64 of shape (3, targets).
         letters: Rows, right options and numbers of options, int64 of shape (3, letter rows).
@@ -84,6 +85,7 @@ class Batch:
 
     ids: torch.Tensor
     mask: torch.Tensor
+    spoken: torch.Tensor
     scenes: torch.Tensor
     words: torch.Tensor
     letters: torch.Tensor
@@ -245,7 +247,7 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
     """Return lessons as one batch, padded on the left."""
     longest = max(len(lesson.ids) for lesson in lessons)
     ids = torch.full((len(lessons), longest), pad)
-    mask = torch.zeros_like(ids)
+    mask, spoken = torch.zeros_like(ids), torch.zeros_like(ids)
     words, letters, marks, finds = [], [], [], []
     for row, lesson in enumerate(lessons):
         shift = longest - len(lesson.ids)
@@ -254,11 +256,14 @@ def collate(lessons: list[Lesson], pad: int) -> Batch:
         words += [(row, shift + position, token) for position, token in lesson.words]
         finds += [(row, shift + position, *place) for position, *place in lesson.finds]
         marks += [(row, shift + position, right) for position, right in lesson.marks]
+        if lesson.letter < 0 and lesson.words:
+            spoken[row, shift + lesson.words[0][0] + 1 :] = 1
         if lesson.letter >= 0:
             letters.append((row, lesson.letter, lesson.options))
     return Batch(
         ids,
         mask,
+        spoken,
         torch.tensor([lesson.scene for lesson in lessons]),
         torch.tensor(words).reshape(-1, 3).T,
         torch.tensor(letters).reshape(-1, 3).T,

@@ -91,18 +91,22 @@ class Architecture:
         tokenizer: PreTrainedTokenizerFast = self.processor.tokenizer
         return tokenizer
 
-    def inputs(self, ids: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+    def inputs(
+        self, ids: torch.Tensor, mask: torch.Tensor, spoken: torch.Tensor | None = None
+    ) -> dict[str, torch.Tensor]:
         """Return the text part of a forward call.
 
         Args:
             ids: Token ids, int64 of shape (batch, positions), padded on the left.
             mask: One where a token is, int64 of the same shape.
+            spoken: One where a token is the model's own answer, int64 of the same shape; none are
+                if left out. PaliGemma reads all others in both directions.
         """
         call = {"input_ids": ids, "attention_mask": mask}
         if self.key == "qwen2vl":
             call["mm_token_type_ids"] = (ids == self.model.config.image_token_id).long()
         if self.key == "paligemma":
-            call["token_type_ids"] = torch.zeros_like(ids)
+            call["token_type_ids"] = torch.zeros_like(ids) if spoken is None else spoken
         return call
 
     def picture(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -186,6 +186,6 @@ def asking_loss(architecture: Architecture, batch: Batch, pictures: torch.Tensor
         pictures: Their pictures, uint8 of shape (batch, 3, SIDE, SIDE).
     """
     seen = features(architecture, pictures)
-    states = hidden(architecture, batch.ids, batch.mask, seen)
+    states = hidden(architecture, batch.ids, batch.mask, seen, batch.spoken)
     rows, positions, following = batch.words
     return F.cross_entropy(head_of(architecture)(states[rows, positions]), following)

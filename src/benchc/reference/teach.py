@@ -253,13 +253,17 @@ def features(architecture: Architecture, pixels: torch.Tensor) -> torch.Tensor:
 
 
 def hidden(
-    architecture: Architecture, ids: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor | None
+    architecture: Architecture,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    tokens: torch.Tensor | None,
+    spoken: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the last hidden states of a forward pass with given picture tokens.
 
     The model's own forward pass runs; only its picture features are replaced by `tokens`.
     """
-    model, call = architecture.model.model, architecture.inputs(ids, mask)
+    model, call = architecture.model.model, architecture.inputs(ids, mask, spoken)
     if tokens is None:
         return model(**call, use_cache=False).last_hidden_state
     given = tokens if architecture.key == "paligemma" else list(tokens)
@@ -282,7 +286,7 @@ def lesson_loss(
 
     The helpers serve training only and are then thrown away.
     """
-    states = hidden(architecture, batch.ids, batch.mask, tokens)
+    states = hidden(architecture, batch.ids, batch.mask, tokens, batch.spoken)
     head = head_of(architecture)
     rows, right, options = batch.letters
     guesses = F.log_softmax(head(states[rows, -1]), -1)
