@@ -19,8 +19,9 @@ from benchc.reference.lessons import (
 )
 from benchc.reference.measure import encode, option_probabilities, score
 from benchc.reference.models import KEYS, PIECES, build, prompt
+from benchc.reference.plans import Plan
 from benchc.reference.store import save_model
-from benchc.reference.teach import Describer, Plan, features, hidden, train
+from benchc.reference.teach import Describer, features, hidden, train
 from benchc.reference.tokens import UNKNOWN, build_tokenizer, token_id, token_ids
 from benchc.reference.world import draw_pool, training_samples
 

@@ -141,8 +141,9 @@ def _train_model(key: str, out: Path, seed: int, effort: float, command: str) ->
     """Train and store one vision-language model."""
     from benchc.reference.measure import option_probabilities, probe_described, score
     from benchc.reference.models import Architecture
+    from benchc.reference.plans import PLANS
     from benchc.reference.store import model_card, save_model
-    from benchc.reference.teach import PLANS, Describer
+    from benchc.reference.teach import Describer
     from benchc.reference.teach import train as teach
 
     pool = list(draw_pool(300, PROBE_SEED))
