@@ -40,7 +40,7 @@ def train(
     seed: int = typer.Option(1, help="Seed of weights, scenes and order."),
     effort: float = typer.Option(1.0, min=0.001, help="Multiplies the steps and the scenes."),
 ) -> None:
-    """Train one model from scratch, 15 to 25 minutes on one core, and store it as a checkpoint.
+    """Train one model from scratch, 15 to 35 minutes on one core, and store it as a checkpoint.
 
     Same seed, same machine, same threads: same weights. Two models train well side by side.
     """
