@@ -5,7 +5,6 @@ Never computes: it reads paths and settings, and hands tables on.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -41,6 +40,12 @@ def play(
     seed: int = typer.Option(1, help="Seed of every draw."),
     corruption: str | None = typer.Option(None, help="Ask about pictures under this corruption."),
     severity: int = typer.Option(3, min=1, max=5, help="Severity of the corruption."),
+    fetched: Path | None = typer.Option(
+        None, help="Folder that the model's checkpoint was fetched to; its record lies beside it."
+    ),
+    identity: str = typer.Option(
+        "", help="What the game depends on besides its options: a training of another is left."
+    ),
     threads: int = typer.Option(1, min=1, help="CPU threads."),
 ) -> None:
     """Let a questioner learn in one way, then ask about held-out pictures and note the verdicts."""
@@ -53,13 +58,18 @@ def play(
     from benchc.discover.results import asked_table, curve_table, step_table
     from benchc.discover.train import read_log
     from benchc.discover.ways import WAYS as TRAIN
+    from benchc.discover.work import claim, finish
+    from benchc.infer.command import located
     from benchc.infer.settings import Model
 
     torch.set_num_threads(threads)
-    game = prepare(
-        Discover.model_validate(inline.read(settings, "--settings")),
-        TypeAdapter(Model).validate_python(inline.read(model, "--model")),
-        work, seed, corruption, severity)  # fmt: skip
+    chosen = Discover.model_validate(inline.read(settings, "--settings"))
+    tested: Model = TypeAdapter(Model).validate_python(inline.read(model, "--model"))
+    decides = tested.model_dump(mode="json", exclude={*tested.speed})
+    claim(work, {"way": way, "settings": chosen.result_settings(), "model": decides, "seed": seed,
+                 "corruption": corruption, "severity": severity, "identity": identity})  # fmt: skip
+    _, loaded = located(tested, fetched)
+    game = prepare(chosen, loaded, work, seed, corruption, severity)
     if corruption is None:
         refuse_mute(game, key)
     examples = TRAIN[way](game)
@@ -70,6 +80,7 @@ def play(
     tables.DISCOVER_STEPS.write(step_table(log, *place), steps)
     asked = asked_table(outcomes, *place)
     tables.DISCOVER_ASKED.write(asked, out)
+    finish(work)
     print(f"{out}: {asked.height} questions, {asked['failed'].sum()} of them failures of {key}")
 
 
@@ -112,6 +123,7 @@ def measure(
 def export(
     asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
     out: Path = typer.Option(help="Folder to write: train.jsonl and images/."),
+    images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
 ) -> None:
     """Write the failures as a fine-tuning set: pictures, questions and right answers.
@@ -119,9 +131,9 @@ def export(
     One line of `train.jsonl` is a conversation with a picture, as TRL and LLaMA-Factory read it.
     """
     from benchc.discover.export import export_failures
-    from benchc.discover.pictures import reload
+    from benchc.discover.pictures import loader
 
-    count = export_failures(_read(asked), partial(reload, seed=seed), out)
+    count = export_failures(_read(asked), loader(images, seed), out)
     print(f"{out}: {count} failures")
 
 
@@ -154,13 +166,14 @@ def build(
 def report(
     database: Path = typer.Option(help="The database of a discovery."),
     out: Path = typer.Option(help="HTML file to write."),
+    images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
 ) -> None:
     """Write the page: the table, the learning curves, the tree of skills, the failures."""
     from benchc.discover.page import build_page
-    from benchc.discover.pictures import reload
+    from benchc.discover.pictures import loader
 
-    page = build_page(database, partial(reload, seed=seed))
+    page = build_page(database, loader(images, seed))
     with tables.renamed_into_place(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
     print(out)
