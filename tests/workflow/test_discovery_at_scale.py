@@ -64,9 +64,7 @@ def test_every_table_is_there_and_every_game_in_it(discovered):
 
 
 def test_what_the_verifier_could_not_judge_is_counted_and_is_never_a_failure(discovered):
-    counts = dict(
-        rows(discovered, "SELECT verifier_failure, count(*) FROM verdicts GROUP BY ALL")
-    )
+    counts = dict(rows(discovered, "SELECT verifier_failure, count(*) FROM verdicts GROUP BY ALL"))
     assert set(counts) > {None, "no reply", "a reply that is no verdict"}
     assert rows(discovered, """
         SELECT count(*) FROM verdicts

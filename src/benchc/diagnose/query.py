@@ -15,10 +15,10 @@ from benchc.errors import BadInput
 
 FORMATS = ("table", "csv", "json", "parquet")
 DISCOVERIES = {
-    "discovery": "discover/default/discovery.duckdb",
-    "discovery_full": "discover/full/discovery.duckdb",
+    "discovery": ("discover/default/discovery.duckdb", "make discover"),
+    "discovery_full": ("discover/full/discovery.duckdb", "make discover-full"),
 }
-"""Where what `make discover` and `make discover-full` build lies, from a run's database."""
+"""Databases that a statement may name: where each lies beside the run's, and what builds it."""
 
 
 def query(path: Path | str, sql: str) -> pl.DataFrame:
@@ -35,10 +35,13 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
     try:
         connection = duckdb.connect(str(path), read_only=True)
         connection.execute("SET enable_progress_bar = false")
-        named = {n: Path(path).parent / p for n, p in DISCOVERIES.items() if _names(sql, n)}
-        for name, place in named.items():
-            if place.is_file():
-                connection.execute(f"ATTACH {quoted(str(place))} AS {name} (READ_ONLY)")
+        missing = []
+        for name, (place, maker) in DISCOVERIES.items():
+            beside = Path(path).parent / place
+            if _names(sql, name) and beside.is_file():
+                connection.execute(f"ATTACH {quoted(str(beside))} AS {name} (READ_ONLY)")
+            elif _names(sql, name):
+                missing.append(f" (there is no {beside}; `{maker}` builds one)")
         connection.execute("SET enable_external_access = false")
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
@@ -46,9 +49,7 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         rows = connection.sql(sql)
         return pl.DataFrame() if rows is None else pl.DataFrame(rows)
     except duckdb.Error as error:
-        missing = [place for place in named.values() if not place.is_file()]
-        way_out = f" (there is no {missing[0]}; `make discover` builds one)" if missing else ""
-        raise BadInput(f"SQL refused: {_one_line(error)}{way_out}") from None
+        raise BadInput(f"SQL refused: {_one_line(error)}{''.join(missing)}") from None
     except pl.exceptions.DuplicateError:
         raise BadInput("SQL refused: two columns have one name; rename one with AS") from None
     finally:

@@ -23,8 +23,8 @@ from benchc.discover.database import opened
 from benchc.discover.settings import WAYS
 
 MEASURES = (
-    ("validity", "validity, %", 100, 1),
     ("fdr", "FDR, %", 100, 1),
+    ("validity", "validity, %", 100, 1),
     ("fdr_valid", "FDR over valid, %", 100, 1),
     ("sd", "SD", 1, 1),
     ("ld", "LD", 1, 3),
@@ -78,6 +78,7 @@ def build_page(database: Path, load: Load) -> str:
             "models": sorted({game["model"] for game in games}),
             "top": _rows(connection, "top", limit=TOP),
             "shared": _rows(connection, "shared"),
+            "n_models": len({game["model"] for game in games}),
             "rises": [
                 {**row, "condition": _condition(row["corruption"], row["severity"])}
                 for row in _rows(connection, "rises", limit=TOP)
@@ -129,15 +130,15 @@ def _tables(
     return list(tables.values())
 
 
-def _cell(row: Row | None, factor: float, decimals: int) -> str:
-    """Return an estimate and its interval in words."""
+def _cell(row: Row | None, factor: float, decimals: int) -> dict[str, str] | None:
+    """Return an estimate and its interval in words; None where there is none."""
     if row is None or row["value"] is None:
-        return "none"
+        return None
     value, low, high = (
         "?" if v is None else f"{factor * v:.{decimals}f}"
         for v in (row["value"], row["low"], row["high"])
     )
-    return f"{value} [{low}, {high}]"
+    return {"value": value, "interval": f"[{low}, {high}]"}
 
 
 def _condition(corruption: str, severity: int) -> str:
@@ -195,7 +196,9 @@ def _first(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """
     rates: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:
-        rates.setdefault(row["model"], {}).setdefault(row["primitive"], {})[row["part"]] = row["rate"]
+        rates.setdefault(row["model"], {}).setdefault(row["primitive"], {})[row["part"]] = row[
+            "rate"
+        ]
 
     def onset(name_and_own: tuple[str, Mapping[int, float]]) -> tuple[int, str]:
         name, own = name_and_own
