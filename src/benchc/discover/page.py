@@ -173,7 +173,7 @@ def _curves(
             .mark_line(strokeWidth=1.8, point=len({row["step"] for row in own}) < 25)
             .encode(
                 x=alt.X("step:Q", title="step"),
-                y=alt.Y("value:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0)),
+                y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)).axis(format="%"),
                 color=alt.Color("training:N", scale=colour, legend=None),
                 strokeDash=alt.StrokeDash("training:N", scale=dash, legend=None),
             )
@@ -190,7 +190,7 @@ def _curves(
 
 
 def _first(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the failure rate of each primitive over the tenths of the RL trainings, model by model.
+    """Return each primitive's failure rate over the tenths of an RL training, model by model.
 
     What reaches half of its own highest rate first comes first.
     """
