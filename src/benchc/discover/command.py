@@ -6,6 +6,7 @@ Never computes: it reads paths and settings, and hands tables on.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import typer
@@ -52,7 +53,6 @@ def play(
     if way not in WAYS:
         raise BadInput(f"unknown way {way!r}; one of {', '.join(WAYS)}")
     import torch
-    from pydantic import TypeAdapter
 
     from benchc.discover.game import held_out_outcomes, prepare, refuse_mute
     from benchc.discover.results import asked_table, curve_table, step_table
@@ -63,8 +63,8 @@ def play(
     from benchc.infer.settings import Model
 
     torch.set_num_threads(threads)
-    chosen = Discover.model_validate(inline.read(settings, "--settings"))
-    tested: Model = TypeAdapter(Model).validate_python(inline.read(model, "--model"))
+    chosen: Discover = _checked(Discover, settings, "--settings")
+    tested: Model = _checked(Model, model, "--model")
     decides = tested.model_dump(mode="json", exclude={*tested.speed})
     claim(work, {"way": way, "settings": chosen.result_settings(), "model": decides, "seed": seed,
                  "corruption": corruption, "severity": severity, "identity": identity})  # fmt: skip
@@ -86,7 +86,7 @@ def play(
 
 @app.command()
 def taxonomy(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     skills: Path = typer.Option(help="Where the skills go."),
     questions: Path = typer.Option(help="Where the skill of each failed question goes."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
@@ -103,7 +103,7 @@ def taxonomy(
 
 @app.command()
 def measure(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     questions: Path = typer.Option(help="The skill of each failed question."),
     out: Path = typer.Option(help="Where the measures go."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
@@ -121,7 +121,7 @@ def measure(
 
 @app.command()
 def export(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     out: Path = typer.Option(help="Folder to write: train.jsonl and images/."),
     images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
@@ -139,7 +139,7 @@ def export(
 
 @app.command()
 def build(
-    asked: list[Path] = typer.Option(help="A table of asked questions; repeat."),
+    asked: list[Path] = typer.Option([], help="A table of asked questions; repeat."),
     training: list[Path] = typer.Option(help="A table of learning curves; repeat."),
     steps: list[Path] = typer.Option(help="A table of what was asked at each step; repeat."),
     skills: Path = typer.Option(help="The skills."),
@@ -179,6 +179,27 @@ def report(
     print(out)
 
 
+def _checked(form: Any, value: str, option: str) -> Any:
+    """Return an option's JSON as the settings that it should hold, checked."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(form).validate_python(inline.read(value, option))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        said = first["msg"].removeprefix("Value error, ")
+        raise BadInput(f"{option}: {place + ': ' if place else ''}{said}") from None
+
+
 def _read(paths: list[Path]) -> pl.DataFrame:
-    """Return tables of asked questions as one."""
+    """Return tables of asked questions as one.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if not paths:
+        raise BadInput(
+            "no game was played: name models under test in `discover.full` or `discover.brief`"
+        )
     return pl.concat([tables.DISCOVER_ASKED.read(path) for path in paths])
