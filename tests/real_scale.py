@@ -30,11 +30,13 @@ TIMEOUT = 3
 
 
 def questioner(folder: Path) -> Path:
-    """Write a tiny Qwen2.5-VL whose tokens hold whole questions, so that chance asks some."""
+    """Write a tiny Qwen2.5-VL that has whole questions for tokens, and likes them."""
     torch.manual_seed(0)
     model, processor = FAMILIES["qwen2_5_vl"][0]()
     processor.tokenizer.add_tokens(QUESTIONS)
     model.resize_token_embeddings(len(processor.tokenizer), mean_resizing=False)
+    with torch.no_grad():
+        model.get_output_embeddings().weight[-len(QUESTIONS) :] *= 3
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
@@ -76,7 +78,7 @@ def section(folder: Path, url: str, **changes) -> dict:
         "warm_start": 0.5,
         "questioner": {
             "path": str(folder / "questioner"), "prompt": "questioner", "separator": "\n",
-            "questions": 2, "max_tokens": 24, "lora_rank": 2,
+            "questions": 2, "max_tokens": 12, "lora_rank": 2,
         },
         "reinforce": {
             "pictures": 2, "group": 4, "per_forward": 4, "learning_rate": 1e-2, "warmup": 0,

@@ -63,15 +63,15 @@ def test_a_served_model_without_words(folder, refusal):
     script.tokens = lambda b: [("", -0.1)] if b["model"] == real_scale.ANSWERER else kind(b)
     with serving(script) as url:
         tested = {"backend": "openai", "url": url, "model": real_scale.ANSWERER}
-        line = refusal(tested, real_scale.section(folder, url, held_out=4, training=4))
-    assert "holds a word; raise `discover.answer_tokens`" in line
+        line = refusal(tested, real_scale.section(folder, url, budget=256))
+    assert "in a row hold no word; raise `discover.answer_tokens`" in line
 
 
 @pytest.mark.parametrize(
     ("server", "says"),
     [
         (Script(lambda body: time.sleep(1) or [("", 0)]), "in a row got no reply, each tried 1"),
-        (Script(lambda body: [("I think that it is", -0.1)]), "replies holds a verdict"),
+        (Script(lambda body: [("I think that it is", -0.1)]), "replies in a row hold no verdict"),
     ],
     ids=["silent", "wordy"],
 )  # fmt: skip
@@ -118,11 +118,11 @@ def test_a_config_that_names_what_is_not_there(folder):
         section = real_scale.section(folder, "http://127.0.0.1:9/v1", full=["m"], **changes)
         return {"models": {"m": {"path": str(folder / "answerer")}}, "discover": section}
 
-    read_config(config(), folder)
+    read_config(config(), PROJECT)
     with pytest.raises(BadInput, match=r"discover\.images: nowhere is no folder"):
-        read_config(config(images="nowhere"), folder)
+        read_config(config(images="nowhere"), PROJECT)
     with pytest.raises(BadInput, match=r"discover\.questioner\.path: gone holds no checkpoint"):
-        read_config(config(questioner={"path": "gone"}), folder)
+        read_config(config(questioner={"path": "gone"}), PROJECT)
 
 
 def test_a_run_without_a_model_under_test_says_so(monkeypatch, capsys, tmp_path):

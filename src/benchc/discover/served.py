@@ -19,8 +19,8 @@ from benchc.discover.settings import ServedVerifierSettings
 from benchc.discover.wording import render
 from benchc.errors import BadInput
 
-MANY = 16
-"""Replies of which one at least must be of use."""
+MANY = 32
+"""Replies in a row of which one at least must be of use."""
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -56,13 +56,14 @@ class ServedVerifier:
             BadInput: the variable that should hold the server's key is not set.
         """
         self.chat = Chat(**settings.model_dump(), count=count)
+        self._useless = 0
 
     def judge(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[Judgement]:
         """Return the server's verdicts; a judgement with a `failure` where there is none.
 
         Raises:
             BadInput: the server cannot be reached or refuses, the bound on requests is reached, or
-                none of many replies can be read.
+                no reply for long could be read.
         """
         messages = [
             [picture_part(picture), text_part(render("verifier_judge", question=question))]
@@ -70,12 +71,12 @@ class ServedVerifier:
         ]
         replies = self.chat.ask_all(messages)
         judgements = [_judgement(reply) for reply in replies]
-        said = next((reply for reply in replies if reply), None)
-        if len(replies) >= MANY and all(judgement.failure for judgement in judgements):
+        self._useless = _in_a_row(self._useless, [j.failure is None for j in judgements])
+        if self._useless >= MANY:
             raise BadInput(
-                f"{self.chat.name}: none of {len(replies)} replies holds a verdict; one ends "
-                f"{(said or '')[-80:]!r}; raise `discover.verifier.max_tokens` if they are cut "
-                "off, or take a stronger model"
+                f"{self.chat.name}: {self._useless} replies in a row hold no verdict; the last ends "
+                f"{(replies[-1] or '')[-80:]!r}; raise `discover.verifier.max_tokens` if they are "
+                "cut off, or take a stronger model"
             )
         return judgements
 
@@ -103,6 +104,7 @@ class ServedAnswerer:
         self.chat = chat
         self._prompt = prompt
         self._known: dict[tuple[str, str], str] = {}
+        self._useless = 0
 
     def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[str | None]:
         """Return one answer a question; None where the server gave none.
@@ -110,7 +112,7 @@ class ServedAnswerer:
         A reply without words is none: a model that reasons may spend all its tokens on that.
 
         Raises:
-            BadInput: the server cannot be reached or refuses, or none of many replies has words.
+            BadInput: the server cannot be reached or refuses, or no reply for long had words.
         """
         keys = [(p.key, q) for p, q in zip(pictures, questions, strict=True)]
         new = {k: p for k, p in zip(keys, pictures, strict=True) if k not in self._known}
@@ -119,13 +121,22 @@ class ServedAnswerer:
             for (_, question), picture in new.items()
         ]
         replies = [(reply or "").strip() for reply in self.chat.ask_all(messages)]
-        if len(replies) >= MANY and not any(replies):
+        self._useless = _in_a_row(self._useless, [bool(reply) for reply in replies])
+        if self._useless >= MANY:
             raise BadInput(
-                f"{self.chat.name}: none of {len(replies)} replies holds a word; raise "
+                f"{self.chat.name}: {self._useless} replies in a row hold no word; raise "
                 "`discover.answer_tokens` if the model reasons before it answers"
             )
         self._known |= {key: said for key, said in zip(new, replies, strict=True) if said}
         return [self._known.get(key) for key in keys]
+
+
+def _in_a_row(before: int, useful: Sequence[bool]) -> int:
+    """Return how many of no use stand at the end, after `before` of them."""
+    for number, use in enumerate(reversed(useful)):
+        if use:
+            return number
+    return before + len(useful)
 
 
 def _judgement(reply: str | None) -> Judgement:
