@@ -47,7 +47,7 @@ def answerer(folder: Path) -> Path:
     return save("smolvlm", folder)
 
 
-def photographs(folder: Path, count: int = 10) -> Path:
+def photographs(folder: Path, count: int = 14) -> Path:
     """Write pictures in COCO's layout and return the folder of one split."""
     images = folder / "val2017"
     images.mkdir(parents=True)
@@ -70,7 +70,7 @@ def section(folder: Path, url: str, **changes) -> dict:
         "images": str(folder / "coco/val2017"),
         "training": 4,
         "validation": 2,
-        "held_out": 4,
+        "held_out": 8,
         "budget": 64,
         "answer_prompt": "answerer",
         "answer_tokens": 4,

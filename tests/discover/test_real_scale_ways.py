@@ -33,7 +33,7 @@ def test_every_kind_of_learning_ends_with_verdicts(folder, url, tmp_path, way):
     game = prepare(settings, model, tmp_path, 1)
     before = {n: p.clone() for n, p in game.questioner.model.named_parameters() if "lora" in n}
     outcomes = held_out_outcomes(game, WAYS[way](game))
-    assert len(outcomes) == 4 * 2
+    assert len(outcomes) == 8 * 2
     assert any(o.judged for o in outcomes)
     after = dict(game.questioner.model.named_parameters())
     changed = any(not torch.equal(after[name], old) for name, old in before.items())

@@ -90,7 +90,7 @@ def test_pictures_that_cannot_be_read(folder, refusal, tmp_path):
     whole = (images / "000000000140.jpg").read_bytes()
     (images / "000000000140.jpg").write_bytes(whole[: len(whole) // 2])
     (images / "000000000141.png").write_text("no picture")
-    settings = real_scale.section(folder, "http://127.0.0.1:9/v1", training=9)
+    settings = real_scale.section(folder, "http://127.0.0.1:9/v1", training=90)
     settings["images"] = str(images)
     line = refusal({"path": str(folder / "answerer")}, settings)
     assert "cannot be read as a picture" in line
@@ -102,9 +102,9 @@ def test_a_folder_without_pictures(folder, refusal, tmp_path):
     (tmp_path / "empty").mkdir()
     settings["images"] = str(tmp_path / "empty")
     assert "holds no pictures" in refusal({"path": str(folder / "answerer")}, settings)
-    settings = real_scale.section(folder, "http://127.0.0.1:9/v1", held_out=10)
+    settings = real_scale.section(folder, "http://127.0.0.1:9/v1", held_out=14)
     line = refusal({"path": str(folder / "answerer")}, settings)
-    assert "holds 10 pictures, none left for validation" in line
+    assert "holds 14 pictures, none left for validation" in line
 
 
 def test_a_budget_of_nought_and_a_misspelt_setting(refusal):

@@ -74,9 +74,9 @@ class ServedVerifier:
         self._useless = _in_a_row(self._useless, [j.failure is None for j in judgements])
         if self._useless >= MANY:
             raise BadInput(
-                f"{self.chat.name}: {self._useless} replies in a row hold no verdict; the last ends "
-                f"{(replies[-1] or '')[-80:]!r}; raise `discover.verifier.max_tokens` if they are "
-                "cut off, or take a stronger model"
+                f"{self.chat.name}: {self._useless} replies in a row hold no verdict; the last "
+                f"ends {(replies[-1] or '')[-80:]!r}; raise `discover.verifier.max_tokens` if they "
+                "are cut off, or take a stronger model"
             )
         return judgements
 
