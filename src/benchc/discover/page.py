@@ -172,7 +172,7 @@ def _curves(
             alt.Chart(alt.Data(values=own))
             .mark_line(strokeWidth=1.8, point=len({row["step"] for row in own}) < 25)
             .encode(
-                x=alt.X("step:Q", title="step"),
+                x=alt.X("step:Q", title="step").axis(tickMinStep=1, format="d"),
                 y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)).axis(format="%"),
                 color=alt.Color("training:N", scale=colour, legend=None),
                 strokeDash=alt.StrokeDash("training:N", scale=dash, legend=None),
