@@ -70,7 +70,7 @@ def test_a_served_model_without_words(folder, refusal):
 @pytest.mark.parametrize(
     ("server", "says"),
     [
-        (Script(lambda body: time.sleep(1) or [("", 0)]), "in a row got no reply, each tried 1"),
+        (Script(lambda body: time.sleep(1) or [("", 0)]), "in a row got no reply in up to 1 tries"),
         (Script(lambda body: [("I think that it is", -0.1)]), "replies in a row hold no verdict"),
     ],
     ids=["silent", "wordy"],

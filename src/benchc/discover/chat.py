@@ -19,6 +19,9 @@ from openai.types.chat import ChatCompletion
 from benchc.discover.players import Picture
 from benchc.errors import BadInput
 
+SILENCE = 8
+"""Messages in a row without a reply that end a game; more where more are on their way at once."""
+
 
 class Chat:
     """One model on one server.
@@ -114,20 +117,23 @@ class Chat:
             except _Bound:
                 raise self._bound_reached(1) from None
             except openai.APITimeoutError:
-                return self._nothing(f"no reply within {self._timeout:g} s")
+                reason = f"no reply within {self._timeout:g} s"
             except openai.InternalServerError as error:
-                return self._nothing(self._said(error))
+                reason = self._said(error)
             except openai.APIError as error:
                 raise BadInput(
                     f"{self.name} does not answer: {self._said(error)}. {_GOES_ON}"
                 ) from None
             except ValueError:
-                return self._nothing("a reply that is no JSON")
-        # The client hands on a page for people as it came.
-        if not isinstance(answer, ChatCompletion) or not answer.choices:
-            return self._nothing("a reply that is not in the protocol's form")
-        self._silent = 0
-        return answer.choices[0].message.content
+                reason = "a reply that is no JSON"
+            else:
+                # The client hands on a page for people as it came.
+                if isinstance(answer, ChatCompletion) and answer.choices:
+                    self._silent = 0
+                    return answer.choices[0].message.content
+                reason = "a reply that is not in the protocol's form"
+        self._refuse_silence(reason)
+        return None
 
     async def _count_one(self, _: object) -> None:
         """Count a request, or keep it from being sent."""
@@ -138,13 +144,13 @@ class Chat:
             with self._count.open("ab") as file:
                 file.write(b".")
 
-    def _nothing(self, reason: str) -> None:
-        """Note that a message got no reply; end the game where none has got one for long."""
+    def _refuse_silence(self, reason: str) -> None:
+        """Count a message that got no reply; end the game where none has got one for long."""
         self._silent += 1
-        if self._silent >= 2 * self._concurrency:
+        if self._silent >= max(SILENCE, 2 * self._concurrency):
             raise BadInput(
-                f"{self.name}: {self._silent} messages in a row got no reply, each tried "
-                f"{1 + self._retries} times; the last: {reason}. {_GOES_ON}"
+                f"{self.name}: {self._silent} messages in a row got no reply in up to "
+                f"{1 + self._retries} tries; the last: {reason}. {_GOES_ON}"
             )
 
     def _bound_reached(self, more: int) -> BadInput:

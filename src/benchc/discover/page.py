@@ -159,7 +159,7 @@ def _curves(
 ) -> list[dict[str, Markup | str]]:
     """Return one chart a measure, a line a training."""
     names = [training["name"] for training in trainings]
-    dashes = {"solid": [1, 0], "dashed": [5, 3], "dotted": [1.5, 2]}
+    dashes: dict[str, list[float]] = {"solid": [1, 0], "dashed": [5, 3], "dotted": [1.5, 2]}
     colour = alt.Scale(domain=names, range=[training["colour"] for training in trainings])
     dash = alt.Scale(domain=names, range=[dashes[training["stroke"]] for training in trainings])
     charts: list[dict[str, Markup | str]] = []
