@@ -17,6 +17,7 @@ rule discover_full:
 rule play:
     input:
         base=RUN.questioner_files,
+        model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
     output:
         asked="results/discover/{model}/{condition}/{way}/asked.parquet",
         training="results/discover/{model}/{condition}/{way}/training.parquet",
@@ -33,18 +34,20 @@ rule play:
     resources:
         mem_mb=4000,
         runtime=600,
+        gpu=RUN.discovery_gpus,
     params:
-        settings=RUN.discovery_settings,
-        model=lambda wildcards: RUN.model_settings(wildcards.model),
-        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
+        # What asks for `threads` or `input` triggers no rerun: `identity` says what counts.
+        identity=lambda wildcards: RUN.discovery_identity(wildcards.model),
+        settings=lambda wildcards, threads: RUN.discovery_settings,
+        model=lambda wildcards, threads: RUN.model_settings(wildcards.model),
+        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
         condition=lambda wildcards: RUN.discovery_condition(wildcards.condition),
         seed=RUN.config.seed,
         work=lambda wildcards: f"results/discover/work/{wildcards.model}/{wildcards.condition}/{wildcards.way}",
-        code=RUN.code("discover_play"),
     shell:
         "benchc --log {log} discover play {wildcards.way} --key {wildcards.model}"
         " --model {params.model:q} --settings {params.settings:q} --seed {params.seed}"
-        " {params.condition} --work {params.work} --out {output.asked}"
+        " {params.condition} {params.fetched} --identity {params.identity} --work {params.work} --out {output.asked}"
         " --training {output.training} --steps {output.steps}"
 
 
@@ -152,7 +155,8 @@ rule discovery_report:
         runtime=30,
     params:
         seed=RUN.config.seed,
+        images=RUN.discovery_images,
         code=RUN.code("discover_report"),
     shell:
-        "benchc --log {log} discover report --database {input} --seed {params.seed}"
-        " --out {output}"
+        "benchc --log {log} discover report --database {input} {params.images}"
+        " --seed {params.seed} --out {output}"

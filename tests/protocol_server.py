@@ -27,12 +27,14 @@ class Script:
         tokens: From a request's body to the likeliest next tokens with log-probabilities; all of
             them are returned, however many were asked for.
         faults: Taken one a request, in order, in place of an answer.
+        fault_of: From a request's body to what is done in place of an answer, if anything.
         logprobs: Whether answers hold log-probabilities at all.
         bodies: The requests that were answered or failed, as received.
     """
 
     tokens: Callable[[dict], Tokens]
     faults: deque[Fault] = field(default_factory=deque)
+    fault_of: Callable[[dict], Fault | None] = lambda body: None
     logprobs: bool = True
     wants_key: bool = False
     bodies: list[dict] = field(default_factory=list)
@@ -59,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
             script.bodies.append(body)
             script.at_once += 1
             script.most_at_once = max(script.most_at_once, script.at_once)
-            fault = script.faults.popleft() if script.faults else None
+            fault = script.faults.popleft() if script.faults else script.fault_of(body)
         try:
             if script.wants_key and self.headers["Authorization"] != f"Bearer {KEY}":
                 said = f"{self.headers['Authorization']} is no key of ours"
@@ -153,6 +155,16 @@ def cut(handler: Handler) -> None:
     handler.wfile.write(b'{"id": "x", "choi')
     handler.close_connection = True
     handler.connection.shutdown(2)
+
+
+def garbage(handler: Handler) -> None:
+    """Answer with something that says it is JSON and is not."""
+    data = b'{"choices": [{"message": '
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(data)))
+    handler.end_headers()
+    handler.wfile.write(data)
 
 
 def page(handler: Handler) -> None:

@@ -107,7 +107,7 @@ def sql(
     format: str = typer.Option("table", help="table, csv, json or parquet."),
     out: Path | None = typer.Option(None, help="File to write; needed for parquet."),
 ) -> None:
-    """Ask the database in SQL, read-only.
+    """Ask the database in SQL, read-only; what `make discover` built answers as discovery.TABLE.
 
     Example: benchc sql "SELECT model, ras FROM leaderboard WHERE scope = 'selection'"
     """

@@ -251,6 +251,7 @@ def _check_paths(config: Config, project: Path) -> None:
                     f"config: models.{key}.{name}: {path} does not exist; "
                     f"relative paths count from {project}"
                 )
+    _check_discovery(config.discover, project)
     for key, source in config.sources.items():
         if isinstance(source, DrawnSource) or source.is_fetched:
             continue
@@ -259,6 +260,21 @@ def _check_paths(config: Config, project: Path) -> None:
                 f"config: sources.{key}.path: {source.path} does not exist; "
                 f"relative paths count from {project}"
             )
+
+
+def _check_discovery(discover: Discover, project: Path) -> None:
+    if not discover.full and not discover.brief:
+        return
+    if not (project / discover.questioner.path / "config.json").is_file():
+        raise BadInput(
+            f"config: discover.questioner.path: {discover.questioner.path} holds no checkpoint (no "
+            f"config.json); relative paths count from {project}"
+        )
+    if discover.images is not None and not (project / discover.images).is_dir():
+        raise BadInput(
+            f"config: discover.images: {discover.images} is no folder; relative paths count from "
+            f"{project}"
+        )
 
 
 _PLAIN = {

@@ -3,6 +3,7 @@
 Never imports Snakemake, and never runs a stage.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -114,14 +115,48 @@ class Workflow:
     @property
     def discovery_settings(self) -> str:
         """The section `discover` as JSON, its paths as the working directory sees them."""
-        values = self.config.discover.model_dump(mode="json")
-        values["questioner"]["path"] = self.located(self.config.discover.questioner.path)
+        discover = self.config.discover
+        values = discover.model_dump(mode="json")
+        values["questioner"]["path"] = self.located(discover.questioner.path)
+        for name in ("images", "embedder"):
+            if values[name] is not None:
+                values[name] = self.located(values[name])
         return json.dumps(values, sort_keys=True)
+
+    def discovery_identity(self, model: str) -> str:
+        """Return a hash of all that decides a game but its way and condition.
+
+        That is settings, seed, weights, code, and the names and sizes of the pictures.
+        """
+        discover = self.config.discover
+        images = self.project / discover.images if discover.images else None
+        files = [path for path in images.rglob("*") if path.is_file()] if images else []
+        decides = {
+            "settings": discover.result_settings(),
+            "seed": self.config.seed,
+            "model": self.model_fingerprint(model),
+            "questioner": fingerprint.of_files(map(Path, self.questioner_files)),
+            "pictures": sorted((path.name, path.stat().st_size) for path in files),
+            "code": self.code("discover_play"),
+        }
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def discovery_images(self) -> str:
+        """The option that says where the pictures lie; empty for drawn scenes."""
+        images = self.config.discover.images
+        return _options(images=images and self.located(images))
+
+    @property
+    def discovery_gpus(self) -> int:
+        """How many GPUs a game takes: one where there is any."""
+        return int(_has_gpu())
 
     @property
     def embedder_options(self) -> str:
         """The options that choose the sentence embedder."""
-        return _options(embedder=self.config.discover.embedder)
+        embedder = self.config.discover.embedder
+        return _options(embedder=embedder and self.located(embedder))
 
     @property
     def questioner_files(self) -> list[str]:

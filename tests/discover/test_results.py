@@ -5,10 +5,9 @@ import polars as pl
 import pytest
 
 from benchc import tables
-from benchc.discover import database, results
+from benchc.discover import database, page, results
 from benchc.discover.export import export_failures
-from benchc.discover.page import build_page
-from benchc.discover.pictures import pictures, reload
+from benchc.discover.pictures import loader, pictures
 from benchc.discover.play import Outcome
 from benchc.discover.players import Asked, Judgement
 from benchc.errors import BadInput
@@ -146,20 +145,33 @@ def test_diversity_is_over_equally_many_failures(built):
 
 
 def test_the_page_shows_all_and_is_the_same_twice(built):
-    def load(key, corruption, severity):
-        return reload(key, corruption, severity, seed=1)
-
-    page = build_page(built, load)
-    assert build_page(built, load) == page
+    shown = page.build_page(built, loader(None, 1))
+    assert page.build_page(built, loader(None, 1)) == shown
     for said in ("How many stars are there?", "zero_shot", "defocus_blur, severity 3",
-                 "data:image/webp", "<svg"):  # fmt: skip
-        assert said in page
+                 "data:image/webp", "<svg", "../../report/index.html", "not judged"):  # fmt: skip
+        assert said in shown
+
+
+def test_rates_of_fewer_than_ten_questions_are_left_out(built):
+    assert rows(built, "SELECT max(asked) FROM steps") == [(4,)]
+    assert "Which failures come first" not in page.build_page(built, loader(None, 1))
+
+
+def test_what_reaches_half_of_its_rate_first_stands_first():
+    late = [("late", part, rate) for part, rate in enumerate((0.0, 0.0, 0.1, 0.9), 1)]
+    early = [("early", part, rate) for part, rate in enumerate((0.3, 0.5, 0.5, 0.4), 1)]
+    never = [("never", 1, 0.0)]
+    rows = [
+        {"model": "one", "primitive": name, "part": part, "rate": rate}
+        for name, part, rate in [*late, *early, *never]
+    ]
+    (table,) = page._first(rows)
+    assert [row["primitive"] for row in table["rows"]] == ["early", "late"]
+    assert table["rows"][1]["rates"] == [0.0, 0.0, 0.1, 0.9, *[None] * 6]
 
 
 def test_failures_are_exported_once_each(asked, tmp_path):
-    def load(key, corruption, severity):
-        return reload(key, corruption, severity, seed=1)
-
+    load = loader(None, 1)
     count = export_failures(asked, load, tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
     assert count == len(lines) == 6 + 5

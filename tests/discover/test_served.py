@@ -3,7 +3,7 @@ import threading
 from collections import deque
 
 import pytest
-from protocol_server import Script, serving
+from protocol_server import Script, cut, garbage, page, serving, status
 
 from benchc.discover.chat import Chat
 from benchc.discover.pictures import pictures
@@ -140,3 +140,37 @@ def test_the_last_object_counts_and_its_types_must_fit():
     assert _parsed(_Sameness, '{"same": 1}') is None
     assert _parsed(_Sameness, None) is None
     assert _parsed(_Verdicts, json.dumps({**GRANTED, "answer": 3})) is None
+
+
+def test_a_page_or_broken_json_in_place_of_a_reply_fails_one_question():
+    script = saying(lambda text: json.dumps({**GRANTED, "answer": "3"}))
+    script.faults = deque([page, garbage, cut])
+    with serving(script) as url:
+        found = verifier(url, concurrency=1, retries=1).judge(SHOWN * 3, ["a?", "b?", "c?"])
+    assert [j.failure for j in found] == ["no reply", "no reply", None]
+
+
+def test_further_tries_and_earlier_starts_count_towards_the_bound(tmp_path):
+    script = saying(verdict_on)
+    script.faults = deque([status(500, retry_after_ms="1")] * 4)
+    settings = {"model": "stub", "max_requests": 6, "timeout": 5, "concurrency": 1, "retries": 2}
+    with serving(script) as url:
+        values = ServedVerifierSettings(url=url, **settings)
+        first = ServedVerifier(values, tmp_path / "requests")
+        assert [j.failure is None for j in first.judge(SHOWN * 2, ["a?", "b?"])] == [False, True]
+        assert first.chat.sent == len(script.bodies) == 5
+        again = ServedVerifier(values, tmp_path / "requests")
+        with pytest.raises(BadInput, match="5 requests were sent, and 2 more would pass"):
+            again.judge(SHOWN * 2, ["c?", "d?"])
+        script.faults = deque([status(500, retry_after_ms="1")] * 4)
+        with pytest.raises(BadInput, match="6 requests were sent"):
+            again.judge(SHOWN, ["c?"])
+    assert len(script.bodies) == 6
+
+
+def test_silence_for_long_ends_the_game():
+    script = saying(verdict_on)
+    script.faults = deque([page] * 20)
+    with serving(script) as url, pytest.raises(BadInput, match="8 messages in a row got no reply"):
+        verifier(url, concurrency=2).judge(SHOWN * 20, ["a?"] * 20)
+    assert len(script.bodies) < 20

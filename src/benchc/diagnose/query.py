@@ -3,19 +3,29 @@
 Never writes to it: every connection is read-only.
 """
 
+import re
 import sys
 from pathlib import Path
 
 import duckdb
 import polars as pl
 
+from benchc.diagnose.schema import quoted
 from benchc.errors import BadInput
 
 FORMATS = ("table", "csv", "json", "parquet")
+DISCOVERIES = {
+    "discovery": ("discover/default/discovery.duckdb", "make discover"),
+    "discovery_full": ("discover/full/discovery.duckdb", "make discover-full"),
+}
+"""Databases that a statement may name: where each lies beside the run's, and what builds it."""
 
 
 def query(path: Path | str, sql: str) -> pl.DataFrame:
     """Run one SQL statement on a database, read-only, and return its rows.
+
+    A statement may name the tables of a discovery that lies beside the database, as
+    `discovery.skills`; see `DISCOVERIES`.
 
     Raises:
         BadInput: no such database, a file that is none, or SQL that DuckDB refuses.
@@ -23,17 +33,23 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
     if not Path(path).is_file():
         raise BadInput(f"{path}: no such database; run `snakemake --cores all` to build it")
     try:
-        connection = duckdb.connect(
-            str(path), read_only=True, config={"enable_external_access": "false"}
-        )
+        connection = duckdb.connect(str(path), read_only=True)
         connection.execute("SET enable_progress_bar = false")
+        missing = []
+        for name, (place, maker) in DISCOVERIES.items():
+            beside = Path(path).parent / place
+            if _names(sql, name) and beside.is_file():
+                connection.execute(f"ATTACH {quoted(str(beside))} AS {name} (READ_ONLY)")
+            elif _names(sql, name):
+                missing.append(f" (there is no {beside}; `{maker}` builds one)")
+        connection.execute("SET enable_external_access = false")
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
     try:
         rows = connection.sql(sql)
         return pl.DataFrame() if rows is None else pl.DataFrame(rows)
     except duckdb.Error as error:
-        raise BadInput(f"SQL refused: {_one_line(error)}") from None
+        raise BadInput(f"SQL refused: {_one_line(error)}{''.join(missing)}") from None
     except pl.exceptions.DuplicateError:
         raise BadInput("SQL refused: two columns have one name; rename one with AS") from None
     finally:
@@ -67,6 +83,11 @@ def print_query(path: Path, sql: str, format: str = "table", out: Path | None = 
             out.write_text(_render(frame, format), encoding="utf-8")
     except OSError as error:
         raise BadInput(f"--out {out}: {error.strerror}") from None
+
+
+def _names(sql: str, catalog: str) -> bool:
+    """Return whether a statement names a table of a catalog."""
+    return re.search(rf'\b{catalog}"?\s*\.', sql, re.IGNORECASE) is not None
 
 
 def _render(frame: pl.DataFrame, format: str) -> str:

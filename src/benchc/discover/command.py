@@ -5,8 +5,8 @@ Never computes: it reads paths and settings, and hands tables on.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import typer
@@ -41,25 +41,35 @@ def play(
     seed: int = typer.Option(1, help="Seed of every draw."),
     corruption: str | None = typer.Option(None, help="Ask about pictures under this corruption."),
     severity: int = typer.Option(3, min=1, max=5, help="Severity of the corruption."),
+    fetched: Path | None = typer.Option(
+        None, help="Folder that the model's checkpoint was fetched to; its record lies beside it."
+    ),
+    identity: str = typer.Option(
+        "", help="What the game depends on besides its options: a training of another is left."
+    ),
     threads: int = typer.Option(1, min=1, help="CPU threads."),
 ) -> None:
     """Let a questioner learn in one way, then ask about held-out pictures and note the verdicts."""
     if way not in WAYS:
         raise BadInput(f"unknown way {way!r}; one of {', '.join(WAYS)}")
     import torch
-    from pydantic import TypeAdapter
 
     from benchc.discover.game import held_out_outcomes, prepare, refuse_mute
     from benchc.discover.results import asked_table, curve_table, step_table
     from benchc.discover.train import read_log
     from benchc.discover.ways import WAYS as TRAIN
+    from benchc.discover.work import claim, finish
+    from benchc.infer.command import located
     from benchc.infer.settings import Model
 
     torch.set_num_threads(threads)
-    game = prepare(
-        Discover.model_validate(inline.read(settings, "--settings")),
-        TypeAdapter(Model).validate_python(inline.read(model, "--model")),
-        work, seed, corruption, severity)  # fmt: skip
+    chosen: Discover = _checked(Discover, settings, "--settings")
+    tested: Model = _checked(Model, model, "--model")
+    decides = tested.model_dump(mode="json", exclude={*tested.speed})
+    claim(work, {"way": way, "settings": chosen.result_settings(), "model": decides, "seed": seed,
+                 "corruption": corruption, "severity": severity, "identity": identity})  # fmt: skip
+    _, loaded = located(tested, fetched)
+    game = prepare(chosen, loaded, work, seed, corruption, severity)
     if corruption is None:
         refuse_mute(game, key)
     examples = TRAIN[way](game)
@@ -70,12 +80,13 @@ def play(
     tables.DISCOVER_STEPS.write(step_table(log, *place), steps)
     asked = asked_table(outcomes, *place)
     tables.DISCOVER_ASKED.write(asked, out)
+    finish(work)
     print(f"{out}: {asked.height} questions, {asked['failed'].sum()} of them failures of {key}")
 
 
 @app.command()
 def taxonomy(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     skills: Path = typer.Option(help="Where the skills go."),
     questions: Path = typer.Option(help="Where the skill of each failed question goes."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
@@ -92,7 +103,7 @@ def taxonomy(
 
 @app.command()
 def measure(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     questions: Path = typer.Option(help="The skill of each failed question."),
     out: Path = typer.Option(help="Where the measures go."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
@@ -110,8 +121,9 @@ def measure(
 
 @app.command()
 def export(
-    asked: list[Path] = typer.Option(help="A table that `play` wrote; repeat."),
+    asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     out: Path = typer.Option(help="Folder to write: train.jsonl and images/."),
+    images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
 ) -> None:
     """Write the failures as a fine-tuning set: pictures, questions and right answers.
@@ -119,15 +131,15 @@ def export(
     One line of `train.jsonl` is a conversation with a picture, as TRL and LLaMA-Factory read it.
     """
     from benchc.discover.export import export_failures
-    from benchc.discover.pictures import reload
+    from benchc.discover.pictures import loader
 
-    count = export_failures(_read(asked), partial(reload, seed=seed), out)
+    count = export_failures(_read(asked), loader(images, seed), out)
     print(f"{out}: {count} failures")
 
 
 @app.command()
 def build(
-    asked: list[Path] = typer.Option(help="A table of asked questions; repeat."),
+    asked: list[Path] = typer.Option([], help="A table of asked questions; repeat."),
     training: list[Path] = typer.Option(help="A table of learning curves; repeat."),
     steps: list[Path] = typer.Option(help="A table of what was asked at each step; repeat."),
     skills: Path = typer.Option(help="The skills."),
@@ -154,18 +166,40 @@ def build(
 def report(
     database: Path = typer.Option(help="The database of a discovery."),
     out: Path = typer.Option(help="HTML file to write."),
+    images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
 ) -> None:
     """Write the page: the table, the learning curves, the tree of skills, the failures."""
     from benchc.discover.page import build_page
-    from benchc.discover.pictures import reload
+    from benchc.discover.pictures import loader
 
-    page = build_page(database, partial(reload, seed=seed))
+    page = build_page(database, loader(images, seed))
     with tables.renamed_into_place(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
     print(out)
 
 
+def _checked(form: Any, value: str, option: str) -> Any:
+    """Return an option's JSON as the settings that it should hold, checked."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(form).validate_python(inline.read(value, option))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        said = first["msg"].removeprefix("Value error, ")
+        raise BadInput(f"{option}: {place + ': ' if place else ''}{said}") from None
+
+
 def _read(paths: list[Path]) -> pl.DataFrame:
-    """Return tables of asked questions as one."""
+    """Return tables of asked questions as one.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if not paths:
+        raise BadInput(
+            "no game was played: name models under test in `discover.full` or `discover.brief`"
+        )
     return pl.concat([tables.DISCOVER_ASKED.read(path) for path in paths])

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+
 from benchc.discover.drawn import DrawnVerifier
 from benchc.discover.embedding import Embedder
-from benchc.discover.pictures import folder_pictures, pictures
+from benchc.discover.pictures import folder_pictures, pictures, refuse_unreadable
 from benchc.discover.play import Outcome, play
 from benchc.discover.players import Answerer, Verifier
-from benchc.discover.settings import Discover, Questioner, ServedVerifierSettings
+from benchc.discover.settings import Discover, Questioner
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner
 from benchc.discover.ways import Examples, Game
+from benchc.discover.work import REQUESTS
 from benchc.errors import BadInput
-from benchc.infer.checkpoint import device, load_model, load_processor
+from benchc.infer.checkpoint import check_template, device, load_model, load_processor
 from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.keyed import digest
 
@@ -37,15 +40,14 @@ def prepare(
     Args:
         settings: The section `discover` of the config.
         model: The model under test.
-        folder: Where the training keeps its files.
+        folder: Where the training keeps its files; it exists.
         seed: Seed of the run.
         corruption: What is done to every picture, or None.
         severity: Severity of the corruption.
 
     Raises:
-        BadInput: a checkpoint does not load.
+        BadInput: a checkpoint does not load, or a picture cannot be read.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     counts = {
         "held-out": settings.held_out,
         "validation": settings.validation,
@@ -58,10 +60,11 @@ def prepare(
         }
     else:
         sets = folder_pictures(Path(settings.images), counts, seed, corruption, severity)
+        refuse_unreadable(Path(settings.images), [p.key for split in sets.values() for p in split])
     return Game(
-        questioner=load_questioner(settings.questioner),
+        questioner=load_questioner(settings.questioner, seed),
         answerer=load_answerer(settings, model),
-        verifier=DrawnVerifier() if settings.verifier is None else served(settings.verifier),
+        verifier=load_verifier(settings, folder),
         embedder=Embedder(settings.embedder),
         training=sets["training"],
         validation=sets["validation"],
@@ -72,14 +75,20 @@ def prepare(
     )
 
 
-def load_questioner(settings: Questioner) -> ModelQuestioner:
-    """Return the base questioner, with a new LoRA adapter where the settings ask for one."""
+def load_questioner(settings: Questioner, seed: int) -> ModelQuestioner:
+    """Return the base questioner, with a new LoRA adapter where the settings ask for one.
+
+    Args:
+        settings: The questioner's settings.
+        seed: Seed of the adapter's weights.
+    """
     base = TransformersModel(path=settings.path, dtype=settings.dtype)
     model = load_model(base).to(device("auto", 0))
     if settings.lora_rank is not None:
         from peft import LoraConfig, get_peft_model
 
         config = LoraConfig(r=settings.lora_rank, target_modules="all-linear")
+        torch.manual_seed(seed)
         model = get_peft_model(model, config)
     return ModelQuestioner(model, load_processor(base), settings)
 
@@ -98,13 +107,18 @@ def load_answerer(settings: Discover, model: TransformersModel | OpenAIModel) ->
             concurrency=model.concurrency,
             timeout=model.timeout,
             retries=model.retries,
+            extra_body=model.extra_body,
         )
         return ServedAnswerer(chat, settings.answer_prompt)
+    processor = load_processor(model)
+    check_template(processor, model)
     return ModelAnswerer(
         load_model(model).to(device(model.device, 0)),
-        load_processor(model),
+        processor,
         settings.answer_prompt,
         settings.answer_tokens,
+        style=model.prompt_style,
+        options=model.processor,
     )
 
 
@@ -135,11 +149,18 @@ def refuse_mute(game: Game, key: str) -> None:
         )
 
 
-def served(settings: ServedVerifierSettings) -> Verifier:
-    """Return a verifier behind a server."""
+def load_verifier(settings: Discover, folder: Path) -> Verifier:
+    """Return the drawn world's verifier, or the one behind a server that the settings name.
+
+    Args:
+        settings: The section `discover` of the config.
+        folder: Where the count of requests is kept.
+    """
+    if settings.verifier is None:
+        return DrawnVerifier()
     from benchc.discover.served import ServedVerifier
 
-    return ServedVerifier(settings)
+    return ServedVerifier(settings.verifier, folder / REQUESTS)
 
 
 def held_out_outcomes(game: Game, examples: Examples) -> list[Outcome]:

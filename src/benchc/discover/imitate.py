@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from transformers import PrinterCallback
 from trl import SFTConfig, SFTTrainer
 
 from benchc.discover.play import Outcome
@@ -92,6 +93,7 @@ def imitate(
         train_dataset=lazy_rows(len(sequences), row),
         processing_class=questioner.processor,
     )
+    trainer.remove_callback(PrinterCallback)
     loss = float(trainer.train().training_loss)
     questioner.model.eval()
     return loss if np.isfinite(loss) else float("nan")

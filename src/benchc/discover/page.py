@@ -23,8 +23,8 @@ from benchc.discover.database import opened
 from benchc.discover.settings import WAYS
 
 MEASURES = (
-    ("validity", "validity, %", 100, 1),
     ("fdr", "FDR, %", 100, 1),
+    ("validity", "validity, %", 100, 1),
     ("fdr_valid", "FDR over valid, %", 100, 1),
     ("sd", "SD", 1, 1),
     ("ld", "LD", 1, 3),
@@ -36,12 +36,19 @@ MEASURES = (
 CURVES = (
     ("fdr", "FDR of the training's own questions"),
     ("held_out_fdr", "FDR on validation pictures"),
-    ("validity", "validity"),
-    ("semantic", "semantic part of Delta"),
-    ("lexical", "lexical part of Delta"),
-    ("frac_reward_zero_std", "share of collapsed groups"),
+    ("validity", "Validity"),
+    ("semantic", "Diversity: semantic part of Delta"),
+    ("lexical", "Diversity: lexical part of Delta"),
+    ("frac_reward_zero_std", "Share of collapsed groups"),
+    ("unjudged", "Share that the verifier could not judge"),
 )
-SHOWN, ONLY_RL, TOP = 40, 12, 10
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f8f89", "#a8671e",
+)  # fmt: skip
+"""Okabe and Ito's, and two more; they can be told apart on a light and on a dark page."""
+DASHES = ("solid", "dashed", "dotted")
+SHOWN, ONLY_RL, TOP = 96, 12, 10
+INK = "currentColor"
 Row = dict[str, Any]
 Load = Callable[[str, str, int], Image.Image]
 
@@ -58,18 +65,24 @@ def build_page(database: Path, load: Load) -> str:
     """
     with opened(database) as connection:
         games = _rows(connection, "games")
+        trainings = _trainings(_rows(connection, "curves"))
         measured = _rows(connection, "measures")
         order = {way: i for i, way in enumerate(WAYS)}
         values = {
             "headings": [heading for _, heading, _, _ in MEASURES],
             "tables": _tables(games, measured, order),
-            "curves": _curves(_rows(connection, "curves")),
+            "trainings": trainings,
+            "curves": _curves(_rows(connection, "curves"), trainings),
             "first": _first(_rows(connection, "first")),
             "tree": _tree(_rows(connection, "tree")),
             "models": sorted({game["model"] for game in games}),
             "top": _rows(connection, "top", limit=TOP),
             "shared": _rows(connection, "shared"),
-            "rises": _rows(connection, "rises", limit=TOP),
+            "n_models": len({game["model"] for game in games}),
+            "rises": [
+                {**row, "condition": _condition(row["corruption"], row["severity"])}
+                for row in _rows(connection, "rises", limit=TOP)
+            ],
             "browser": _pictured(_rows(connection, "browser", limit=SHOWN), load),
             "only_rl": _pictured(_rows(connection, "only_rl", limit=ONLY_RL), load),
         }
@@ -100,67 +113,109 @@ def _tables(
             (cells.get((*place, game["way"], name)), factor, decimals)
             for name, _, factor, decimals in MEASURES
         ]
+        table["lead"] = None
         table["drawn"] = max((cell["drawn"] for cell, _, _ in found if cell), default=0)
         table["rows"].append(
             {**game, "cells": [_cell(cell, factor, decimals) for cell, factor, decimals in found]}
         )
+    for place, table in tables.items():
+        rates = {
+            game["way"]: cells[*place, game["way"], "fdr"]
+            for game in table["rows"]
+            if cells.get((*place, game["way"], "fdr"), {}).get("value") is not None
+        }
+        if rates:
+            best = max(rates, key=lambda way: rates[way]["value"])
+            table["lead"] = {"way": best, "fdr": _cell(rates[best], 100, 1)}
     return list(tables.values())
 
 
-def _cell(row: Row | None, factor: float, decimals: int) -> str:
-    """Return an estimate and its interval in words."""
+def _cell(row: Row | None, factor: float, decimals: int) -> dict[str, str] | None:
+    """Return an estimate and its interval in words; None where there is none."""
     if row is None or row["value"] is None:
-        return "none"
+        return None
     value, low, high = (
         "?" if v is None else f"{factor * v:.{decimals}f}"
         for v in (row["value"], row["low"], row["high"])
     )
-    return f"{value} [{low}, {high}]"
+    return {"value": value, "interval": f"[{low}, {high}]"}
 
 
 def _condition(corruption: str, severity: int) -> str:
     return "clean pictures" if corruption == "clean" else f"{corruption}, severity {severity}"
 
 
-def _curves(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _trainings(rows: Sequence[Row]) -> list[dict[str, str]]:
+    """Return the trainings with the colour and the stroke of their lines."""
+    names = list(dict.fromkeys(row["training"] for row in rows))
+    return [
+        {"name": name, "colour": COLOURS[i % len(COLOURS)], "stroke": DASHES[i // len(COLOURS) % 3]}
+        for i, name in enumerate(names)
+    ]
+
+
+def _curves(
+    rows: Sequence[Row], trainings: Sequence[Mapping[str, str]]
+) -> list[dict[str, Markup | str]]:
     """Return one chart a measure, a line a training."""
-    charts = []
+    names = [training["name"] for training in trainings]
+    dashes: dict[str, list[float]] = {"solid": [1, 0], "dashed": [5, 3], "dotted": [1.5, 2]}
+    colour = alt.Scale(domain=names, range=[training["colour"] for training in trainings])
+    dash = alt.Scale(domain=names, range=[dashes[training["stroke"]] for training in trainings])
+    charts: list[dict[str, Markup | str]] = []
     for name, title in CURVES:
         own = [row for row in rows if row["measure"] == name]
-        if own:
-            chart = (
-                alt.Chart(alt.Data(values=own))
-                .mark_line(strokeWidth=1.5)
-                .encode(
-                    x=alt.X("step:Q", title="step"),
-                    y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
-                    color=alt.Color("game:N", title=None),
-                )
-                .properties(width=320, height=170)
+        # A measure that never moves from nought says nothing that a sentence does not.
+        if not any(row["value"] for row in own):
+            continue
+        chart = (
+            alt.Chart(alt.Data(values=own))
+            .mark_line(strokeWidth=1.8, point=len({row["step"] for row in own}) < 25)
+            .encode(
+                x=alt.X("step:Q", title="step").axis(tickMinStep=1, format="d"),
+                y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)).axis(format="%"),
+                color=alt.Color("training:N", scale=colour, legend=None),
+                strokeDash=alt.StrokeDash("training:N", scale=dash, legend=None),
             )
-            charts.append({"title": title, "svg": _svg(chart)})
+            .properties(width=340, height=170, background="transparent")
+            .configure_view(stroke=None)
+            .configure_axis(
+                labelColor=INK, titleColor=INK, domainColor=INK, tickColor=INK, gridColor=INK,
+                gridOpacity=0.12, domainOpacity=0.4, tickOpacity=0.4, labelFontSize=12,
+                titleFontSize=12, titleFontWeight="normal")
+        )  # fmt: skip
+        svg = Markup(vl_convert.vegalite_to_svg(chart.to_json()))
+        charts.append({"title": title, "svg": svg})
     return charts
 
 
-def _first(rows: Sequence[Row]) -> Markup | None:
-    """Return a chart of the failure rate of each primitive over the training."""
-    if not rows:
-        return None
-    chart = (
-        alt.Chart(alt.Data(values=list(rows)))
-        .mark_line(strokeWidth=1.5)
-        .encode(
-            x=alt.X("part:O", title="tenth of the training", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("rate:Q", title="failures / questions asked"),
-            color=alt.Color("primitive:N", title=None),
-        )
-        .properties(width=520, height=280)
-    )
-    return _svg(chart)
+def _first(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return each primitive's failure rate over the tenths of an RL training, model by model.
 
+    What reaches half of its own highest rate first comes first.
+    """
+    rates: dict[str, dict[str, dict[int, float]]] = {}
+    for row in rows:
+        rates.setdefault(row["model"], {}).setdefault(row["primitive"], {})[row["part"]] = row[
+            "rate"
+        ]
 
-def _svg(chart: alt.Chart) -> Markup:
-    return Markup(vl_convert.vegalite_to_svg(chart.to_json()))
+    def onset(name_and_own: tuple[str, Mapping[int, float]]) -> tuple[int, str]:
+        name, own = name_and_own
+        half = max(own.values()) / 2
+        return min(part for part, rate in own.items() if rate >= half), name
+
+    return [
+        {
+            "model": model,
+            "rows": [
+                {"primitive": name, "rates": [own.get(part) for part in range(1, 11)]}
+                for name, own in sorted(of_model.items(), key=onset)
+                if any(own.values())
+            ],
+        }
+        for model, of_model in sorted(rates.items())
+    ]
 
 
 def _tree(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -183,9 +238,13 @@ def _tree(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _pictured(rows: Sequence[Row], load: Load) -> list[Row]:
-    """Add each row's picture as a data address."""
+    """Add each row's picture as a data address, and its condition in words."""
     return [
-        {**row, "image": _address(load(row["picture"], row["corruption"], row["severity"]))}
+        {
+            **row,
+            "condition": _condition(row["corruption"], row["severity"]),
+            "image": _address(load(row["picture"], row["corruption"], row["severity"])),
+        }
         for row in rows
     ]
 

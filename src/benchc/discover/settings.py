@@ -5,7 +5,7 @@ Never loads anything.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -89,6 +89,11 @@ class Imitate(Section):
 class ServedVerifierSettings(Section):
     """A verifier behind a server of the OpenAI chat-completions protocol."""
 
+    #: Settings that change no verdict: where the server is, how fast and how long it is asked.
+    speed: ClassVar[frozenset[str]] = frozenset(
+        {"url", "key_variable", "max_requests", "concurrency", "timeout", "retries"}
+    )
+
     url: str = Field(description="Where the server is, for instance http://localhost:8000/v1.")
     model: str = Field(min_length=1, description="The name the server knows the model by.")
     key_variable: str | None = Field(
@@ -97,7 +102,9 @@ class ServedVerifierSettings(Section):
         description="The environment variable that holds the server's key; none for no key.",
     )
     max_requests: int = Field(
-        ge=1, description="Bound on the requests of one game, and hence on what it costs."
+        ge=1,
+        description="Bound on the requests of one game, further tries included, and hence on what "
+        "it costs.",
     )
     max_tokens: int = Field(default=1024, ge=1, description="Longest reply, reasoning included.")
     concurrency: int = Field(default=16, ge=1, description="Requests on their way at once.")
@@ -155,6 +162,16 @@ class Discover(Section):
     questioner: Questioner = Questioner()
     reinforce: Reinforce = Reinforce()
     imitate: Imitate = Imitate()
+
+    def result_settings(self) -> dict[str, object]:
+        """The settings that can change a game, for fingerprints; paths are among them."""
+        whole = {"full", "brief", "corruption", "severity"}
+        values = self.model_dump(mode="json", exclude=whole)
+        if self.verifier is not None:
+            values["verifier"] = self.verifier.model_dump(
+                mode="json", exclude=set(self.verifier.speed)
+            )
+        return values
 
     @property
     def step_questions(self) -> int:

@@ -6,7 +6,7 @@ Never trains, and never reads what it writes as anything but text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import torch
 
 from benchc.discover.players import Picture
 from benchc.discover.wording import render
+from benchc.infer.checkpoint import render as render_chat
 
 BATCH = 128
 
@@ -95,7 +96,15 @@ class ModelQuestioner:
 class ModelAnswerer:
     """A model under test that answers in words, greedily; a question about a picture only once."""
 
-    def __init__(self, model: Any, processor: Any, prompt: str, max_tokens: int):
+    def __init__(
+        self,
+        model: Any,
+        processor: Any,
+        prompt: str,
+        max_tokens: int,
+        style: str = "chat",
+        options: Mapping[str, Any] | None = None,
+    ):
         """Take a loaded model.
 
         Args:
@@ -103,11 +112,14 @@ class ModelAnswerer:
             processor: Its processor; its tokenizer must pad on the left.
             prompt: Name of the packaged prompt around a question.
             max_tokens: Longest answer.
+            style: `chat` or `plain`, as `benchc.infer.checkpoint.render` knows them.
+            options: Settings of the image processor in place of its own.
         """
         self.model = model
         self.processor = processor
         self._prompt = prompt
         self._max_tokens = max_tokens
+        self._style, self._options = style, options
         self._known: dict[tuple[str, str], str] = {}
 
     def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> list[str]:
@@ -120,8 +132,8 @@ class ModelAnswerer:
             part = ordered[start : start + BATCH]
             prompts = [render(self._prompt, question=question) for _, question in part]
             said = generate(
-                self.model, self.processor, [new[key] for key in part], prompts,
-                max_new_tokens=self._max_tokens, do_sample=False)  # fmt: skip
+                self.model, self.processor, [new[key] for key in part], prompts, self._style,
+                self._options, max_new_tokens=self._max_tokens, do_sample=False)  # fmt: skip
             self._known |= {key: text.strip() for key, (text, _) in zip(part, said, strict=True)}
         return [self._known[key] for key in keys]
 
@@ -131,16 +143,16 @@ def generate(
     processor: Any,
     pictures: Sequence[Picture],
     prompts: Sequence[str],
+    style: str = "chat",
+    options: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> list[tuple[str, bool]]:
     """Return what a model writes after each picture and prompt, and whether it came to an end."""
-    chats = [
-        [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}]
-        for prompt in prompts
-    ]
-    texts = [processor.apply_chat_template(chat, add_generation_prompt=True) for chat in chats]
+    texts = [render_chat(processor, prompt, style) for prompt in prompts]
     images = [[picture.load()] for picture in pictures]
-    inputs = processor(text=texts, images=images, return_tensors="pt", padding=True)
+    inputs = processor(
+        text=texts, images=images, return_tensors="pt", padding=True, **(options or {})
+    )
     inputs.pop("labels", None)
     inputs = inputs.to(model.device)
     # The trainer logs a step by the mode that it finds the model in.

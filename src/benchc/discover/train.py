@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import TrainerCallback
+from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from benchc.discover.embedding import Embedder
@@ -285,6 +285,8 @@ def reinforce(
         processing_class=questioner.processor,
         callbacks=[watch],
     )
+    # It prints each row of the log, which `log.jsonl` keeps.
+    trainer.remove_callback(PrinterCallback)
     if checkpoint is None:
         (folder / LOG).unlink(missing_ok=True)
     else:

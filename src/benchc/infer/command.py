@@ -65,7 +65,7 @@ def predict(
         raise BadInput(
             f"--shard {shard}: shards count from 0, so of {shards} the last is {shards - 1}"
         )
-    model, loaded = _located(_settings(settings), fetched)
+    model, loaded = located(_settings(settings), fetched)
     kept = chunks or out.parent / "chunks"
     questions = asked.read(samples, images, corrupted, selection, seed, reference_side)
     part = run.Part(kept, shard, shards)
@@ -134,7 +134,7 @@ def check_model(
         )
     wanted = workflow.config.models[key].request()
     fetched = results / "fetch" / wanted.name if wanted else None
-    _, settings = _located(_settings(workflow.model_settings(key)), fetched)
+    _, settings = located(_settings(workflow.model_settings(key)), fetched)
     pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
     asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
     backend = backends.load(settings, workflow.config.infer.threads)
@@ -152,7 +152,7 @@ def _settings(text: str) -> Model:
         raise BadInput(f"--settings: {place}: {first['msg']}") from None
 
 
-def _located(model: Model, fetched: Path | None) -> tuple[Model, Model]:
+def located(model: Model, fetched: Path | None) -> tuple[Model, Model]:
     """Return the model as results name it, at its commit, and as a loader takes it, in a folder."""
     if fetched is None or not isinstance(model, TransformersModel):
         return model, model

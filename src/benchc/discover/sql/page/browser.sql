@@ -5,5 +5,6 @@ FROM questions AS q
 JOIN verdicts AS v USING (question_id)
 JOIN skills AS s USING (skill)
 WHERE v.failed
-ORDER BY row_number() OVER (PARTITION BY q.skill, q.model ORDER BY q.question_id), q.question_id
+ORDER BY
+    row_number() OVER (PARTITION BY q.skill, q.model ORDER BY md5(q.question_id)), md5(q.question_id)
 LIMIT $limit

@@ -1,5 +1,7 @@
 SELECT
-    concat_ws(' ', model, way, CASE WHEN corruption <> 'clean' THEN corruption END) AS game,
+    concat(
+        model, ', ', way, CASE WHEN corruption <> 'clean' THEN concat(', ', corruption) ELSE '' END
+    ) AS training,
     measure, step, value
 FROM training
-ORDER BY ALL
+ORDER BY corruption <> 'clean', training, measure, step

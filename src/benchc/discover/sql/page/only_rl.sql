@@ -11,5 +11,6 @@ WHERE v.failed AND q.way = 'rl' AND NOT EXISTS (
     WHERE w.failed AND o.model = q.model AND o.question = q.question
         AND o.way IN ('zero_shot', 'conme', 'sft', 'expert_iteration')
 )
-ORDER BY row_number() OVER (PARTITION BY q.question, q.model ORDER BY q.question_id), q.question_id
+ORDER BY
+    row_number() OVER (PARTITION BY q.question, q.model ORDER BY md5(q.question_id)), md5(q.question_id)
 LIMIT $limit
