@@ -193,6 +193,15 @@ def test_equal_rewards_end_the_training_with_a_message(tmp_path):
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
+def test_the_negative_control_may_collapse_and_is_measured_all_the_same(tmp_path):
+    game = prepare(settings(reinforce={"patience": 1, "penalty": 0}), LLAVA, tmp_path, 1)
+    game.verifier = NeverValid()
+    assert WAYS["rl_no_diversity"](game) == []
+    assert (tmp_path / "best").is_dir()
+    with pytest.raises(Collapsed):
+        WAYS["rl"](game)
+
+
 class NeverValid(Oracle):
     """Grants nothing."""
 

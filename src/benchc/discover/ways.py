@@ -153,8 +153,15 @@ def warm_start(game: Game) -> Examples:
 
 
 def without_diversity(game: Game) -> Examples:
-    """The negative control: GRPO whose reward has no diversity term."""
-    return reinforcement(game, diversity=False)
+    """The negative control: GRPO whose reward has no diversity term; a collapse is its result."""
+    from benchc.discover.train import Collapsed, load_best
+
+    try:
+        return reinforcement(game, diversity=False)
+    except Collapsed as collapse:
+        print(collapse)
+        load_best(game.questioner, game.folder)
+        return []
 
 
 WAYS: dict[str, Callable[[Game], Examples]] = {

@@ -13,8 +13,8 @@ from typing import Any
 
 GAME, REQUESTS = "game.json", "requests"
 """What the folder is of; one byte for each request to the verifier."""
-UNFINISHED = (GAME, REQUESTS, "checkpoint-*", "warm", "sft")
-"""What only a game that goes on needs."""
+UNFINISHED = (GAME, REQUESTS, "checkpoint-*", "warm", "sft", "README.md")
+"""What only a game that goes on needs, and the card that the trainer writes of itself."""
 RESULTS = ("best", "log.jsonl")
 """What a finished game leaves: the trained questioner and its log."""
 
