@@ -124,22 +124,25 @@ class Workflow:
         return json.dumps(values, sort_keys=True)
 
     def discovery_identity(self, model: str) -> str:
-        """Return a hash of all that decides a game but its way and condition.
+        """Return a hash of all that decides a game but its way and condition."""
+        decides = {**self._discovery_facts, "model": self.model_fingerprint(model)}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
-        That is settings, seed, weights, code, and the names and sizes of the pictures.
-        """
+    @cached_property
+    def _discovery_facts(self) -> dict[str, object]:
+        """What decides every game: settings, seed, code, questioner, pictures' names and sizes."""
         discover = self.config.discover
         images = self.project / discover.images if discover.images else None
         files = [path for path in images.rglob("*") if path.is_file()] if images else []
-        decides = {
+        return {
             "settings": discover.result_settings(),
             "seed": self.config.seed,
-            "model": self.model_fingerprint(model),
-            "questioner": fingerprint.of_files(map(Path, self.questioner_files)),
-            "pictures": sorted((path.name, path.stat().st_size) for path in files),
             "code": self.code("discover_play"),
+            "questioner": fingerprint.of_files(
+                map(Path, self.questioner_files), Path("results/discover/hashes.json")
+            ),
+            "pictures": sorted((path.name, path.stat().st_size) for path in files),
         }
-        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def discovery_images(self) -> str:
