@@ -1,4 +1,4 @@
-"""The README's queries run word for word, and show the columns it shows."""
+"""The queries of the README run word for word, and show the columns it shows; discovery's too."""
 
 import re
 
@@ -10,10 +10,16 @@ from benchc.diagnose.query import query
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```console\n\$ benchc sql \"(.*?)\"\n(.*?)```", README, flags=re.DOTALL)
+DISCOVERY = re.findall(
+    r"^\$ benchc sql \"((?:SELECT|PIVOT) .*?)\"\n(.*?)(?=^\$ |```)",
+    (PROJECT / "docs/discovery.md").read_text(encoding="utf-8"),
+    flags=re.DOTALL | re.MULTILINE,
+)
 
 
 def test_there_are_three_queries():
     assert len(QUERIES) >= 3
+    assert len(DISCOVERY) >= 3
 
 
 @pytest.mark.workflow
@@ -33,6 +39,18 @@ def test_a_query_gives_what_the_readme_shows(number, capsys):
     from benchc.diagnose.query import print_query
 
     statement, shown = QUERIES[number]
+    print_query(PROJECT / "results/bench-c.duckdb", statement, "table", None)
+    assert capsys.readouterr().out.strip() == shown.strip()
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize("number", range(len(DISCOVERY)))
+def test_a_query_gives_what_the_page_on_discovery_shows(number, capsys):
+    from benchc.diagnose.query import print_query
+
+    if not (PROJECT / "results/discover/default/discovery.duckdb").is_file():
+        pytest.skip("there is no finished `make discover` here")
+    statement, shown = DISCOVERY[number]
     print_query(PROJECT / "results/bench-c.duckdb", statement, "table", None)
     assert capsys.readouterr().out.strip() == shown.strip()
 
