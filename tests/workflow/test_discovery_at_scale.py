@@ -10,9 +10,7 @@ import pytest
 import real_scale
 import yaml
 from protocol_server import serving
-from small_run import PROJECT, Workflow
-
-from benchc.workflow import Workflow as Plan
+from small_run import Workflow
 
 pytestmark = pytest.mark.workflow
 
@@ -95,17 +93,13 @@ def test_another_server_or_bound_asks_nothing_again(discovered):
     assert elsewhere.planned("discover")["play"] == 4
 
 
-def play(folder: Path, run: Path, url: str, way: str = "rl", **changes) -> list[str]:
-    """Return the command of one game, as the rule would write it, with files in `run`."""
-    plan = Plan(config(folder, url, **changes), str(PROJECT))
-    values = json.loads(plan.discovery_settings)
-    values["images"], values["questioner"]["path"] = (
-        str(folder / "coco/val2017"), str(folder / "questioner"),
-    )  # fmt: skip
+def play(folder: Path, run: Path, url: str, **changes) -> list[str]:
+    """Return the command of a game of RL, as the rule would write it, with files in `run`."""
     served = json.dumps({"backend": "openai", "url": url, "model": real_scale.ANSWERER})
-    outputs = [f"--{o}={run / o}.parquet" for o in ("out", "training", "steps")]
-    return ["benchc", "discover", "play", way, "--key=served", f"--model={served}",
-            f"--settings={json.dumps(values)}", f"--work={run / 'work'}", *outputs]  # fmt: skip
+    settings = json.dumps(real_scale.section(folder, url, **changes))
+    outputs = [f"--{name}={run / name}.parquet" for name in ("out", "training", "steps")]
+    return ["benchc", "discover", "play", "rl", "--key=served", f"--model={served}",
+            f"--settings={settings}", f"--work={run / 'work'}", *outputs]  # fmt: skip
 
 
 def start(command: list[str]) -> subprocess.Popen:
@@ -141,7 +135,6 @@ def test_a_killed_game_goes_on_to_the_log_of_an_unbroken_one(discovered, folder,
     with serving(script) as url:
         running.append(start(play(folder, tmp_path, url)))
         end(running[0], -signal.SIGKILL)
-        asked = len(script.bodies)
         assert not (tmp_path / "out.parquet").exists()
         script.fault_of = fault_of
         end(start(play(folder, tmp_path, url)), 0)
@@ -149,11 +142,10 @@ def test_a_killed_game_goes_on_to_the_log_of_an_unbroken_one(discovered, folder,
     assert_same_log(tmp_path / "work/log.jsonl", whole)
     table = discovered.folder / "results/discover/served/clean/rl/asked.parquet"
     assert (tmp_path / "out.parquet").read_bytes() == table.read_bytes()
-    assert asked > 0
     assert {p.name for p in (tmp_path / "work").iterdir()} == {"best", "log.jsonl"}
 
 
-def test_the_bound_holds_over_two_starts_and_a_higher_one_goes_on(folder, tmp_path):
+def test_the_bound_on_requests_holds_over_two_starts(folder, tmp_path):
     script = real_scale.server()
 
     def judged():

@@ -1,5 +1,5 @@
 -- Failures / questions asked for each primitive, over tenths of the RL training on clean pictures;
--- a tenth in which it was asked for less than 10 times says nothing.
+-- a tenth in which it was asked for fewer than 10 times says nothing.
 WITH counted AS (
     SELECT s.model, s.primitive, 1 + ((s.step - 1) * 10) // t.last AS part, s.asked, s.failed
     FROM steps AS s
