@@ -152,6 +152,19 @@ def test_the_page_shows_all_and_is_the_same_twice(built):
         assert said in shown
 
 
+def test_the_negative_control_is_never_said_to_find_most():
+    place = {"model": "one", "corruption": "clean", "severity": 0}
+    ways = {"zero_shot": 0.2, "rl": 0.6, "rl_no_diversity": 0.9}
+    games = [{**place, "way": way} for way in ways]
+    measured = [
+        {**place, "way": way, "measure": "fdr", "value": v, "low": v, "high": v, "drawn": 0}
+        for way, v in ways.items()
+    ]
+    (table,) = page._tables(games, measured, {way: i for i, way in enumerate(ways)})
+    assert [row["way"] for row in table["rows"]] == list(ways)
+    assert table["lead"]["way"] == "rl"
+
+
 def test_rates_of_fewer_than_ten_questions_are_left_out(built):
     assert rows(built, "SELECT max(asked) FROM steps") == [(4,)]
     assert "Which failures come first" not in page.build_page(built, loader(None, 1))

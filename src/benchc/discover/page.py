@@ -20,7 +20,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from benchc.discover.database import opened
-from benchc.discover.settings import WAYS
+from benchc.discover.settings import CONTROL, WAYS
 
 MEASURES = (
     ("fdr", "FDR, %", 100, 1),
@@ -122,7 +122,8 @@ def _tables(
         rates = {
             game["way"]: cells[*place, game["way"], "fdr"]
             for game in table["rows"]
-            if cells.get((*place, game["way"], "fdr"), {}).get("value") is not None
+            if game["way"] != CONTROL
+            and cells.get((*place, game["way"], "fdr"), {}).get("value") is not None
         }
         if rates:
             best = max(rates, key=lambda way: rates[way]["value"])

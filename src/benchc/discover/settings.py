@@ -14,6 +14,7 @@ from benchc.section import Section
 
 WAYS = ("zero_shot", "conme", "sft", "expert_iteration", "rl", "sft_rl", "rl_no_diversity")
 """The ways to ask; the last is the negative control."""
+CONTROL = "rl_no_diversity"
 BRIEF_WAYS = ("zero_shot", "rl")
 
 
