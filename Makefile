@@ -7,7 +7,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
 export PATH := $(BIN):$(PATH)
 
-.PHONY: run discover discover-full test verify format clean
+.PHONY: run discover discover-full test docs verify format clean
 
 run: $(VENV)/ready
 	snakemake --cores $(CORES) $(ARGS)
@@ -24,8 +24,15 @@ test: $(VENV)/ready-dev
 	snakemake --lint
 	@echo "== types"
 	mypy
+	@$(MAKE) --no-print-directory docs
 	@echo "== tests"
 	pytest -m "not scale"
+
+# Pages of the project and of its code, in build/docs; a broken link or reference is an error.
+docs: $(VENV)/ready-dev
+	@echo "== documentation"
+	rm -rf docs/api
+	sphinx-build --conf-dir docs --fresh-env --nitpicky --fail-on-warning --keep-going --quiet . build/docs
 
 # What needs the finished default run.
 verify: run $(VENV)/ready-dev

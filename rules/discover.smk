@@ -1,5 +1,6 @@
 # discover: a questioner that learns what a model cannot see, against one model at a time.
-# Nothing here is part of the default run: ask for `discover` or `discover_full`.
+# Nothing here is part of the default run: ask for `discover` or `discover_full`. So that planning
+# the default run is not slower for it, fingerprints are functions, called where they are needed.
 
 
 rule discover:
@@ -16,7 +17,6 @@ rule discover_full:
 
 rule play:
     input:
-        base=RUN.questioner_files,
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
     output:
         asked="results/discover/{model}/{condition}/{way}/asked.parquet",
@@ -36,18 +36,22 @@ rule play:
         runtime=600,
         gpu=RUN.discovery_gpus,
     params:
-        # What asks for `threads` or `input` triggers no rerun: `identity` says what counts.
-        identity=lambda wildcards: RUN.discovery_identity(wildcards.model),
+        # What asks for `threads`, `input` or `output` triggers no rerun: `identity` says what counts.
+        identity=lambda wildcards: RUN.discovery_identity(
+            wildcards.model, wildcards.condition
+        ),
         settings=lambda wildcards, threads: RUN.discovery_settings,
         model=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fetched=lambda wildcards, input: RUN.fetched_option(input.model),
         condition=lambda wildcards: RUN.discovery_condition(wildcards.condition),
         seed=RUN.config.seed,
-        work=lambda wildcards: f"results/discover/work/{wildcards.model}/{wildcards.condition}/{wildcards.way}",
+        work=lambda wildcards, output: RUN.discovery_work(output.asked),
     shell:
-        "benchc --log {log} discover play {wildcards.way} --key {wildcards.model}"
+        "benchc --log {log} --gpus {resources.gpu} discover play {wildcards.way}"
+        " --key {wildcards.model}"
         " --model {params.model:q} --settings {params.settings:q} --seed {params.seed}"
-        " {params.condition} {params.fetched} --identity {params.identity} --work {params.work} --out {output.asked}"
+        " {params.condition} {params.fetched} --identity {params.identity}"
+        " --work {params.work:q} --out {output.asked}"
         " --training {output.training} --steps {output.steps}"
 
 
@@ -70,9 +74,10 @@ rule sort_failures:
         mem_mb=4000,
         runtime=60,
     params:
-        asked=lambda wildcards, input: [f"--asked {path}" for path in input.asked],
-        options=RUN.embedder_options,
-        code=RUN.code("discover_taxonomy"),
+        asked=lambda wildcards, input: RUN.option("--asked", input.asked),
+        embedder=lambda wildcards: RUN.embedder_fingerprint,
+        options=lambda wildcards, threads: RUN.embedder_options,
+        code=lambda wildcards: RUN.code("discover_taxonomy"),
     shell:
         "benchc --log {log} discover taxonomy {params.asked} {params.options}"
         " --skills {output.skills} --questions {output.questions}"
@@ -94,9 +99,10 @@ rule measure_ways:
         mem_mb=4000,
         runtime=60,
     params:
-        asked=lambda wildcards, input: [f"--asked {path}" for path in input.asked],
-        options=RUN.embedder_options,
-        code=RUN.code("discover_measure"),
+        asked=lambda wildcards, input: RUN.option("--asked", input.asked),
+        embedder=lambda wildcards: RUN.embedder_fingerprint,
+        options=lambda wildcards, threads: RUN.embedder_options,
+        code=lambda wildcards: RUN.code("discover_measure"),
     shell:
         "benchc --log {log} discover measure {params.asked} --questions {input.questions}"
         " {params.options} --out {output}"
@@ -129,11 +135,11 @@ rule discovery_database:
         runtime=30,
     params:
         tables=lambda wildcards, input: [
-            *(f"--asked {path}" for path in input.asked),
-            *(f"--training {path}" for path in input.training),
-            *(f"--steps {path}" for path in input.steps),
+            *RUN.option("--asked", input.asked),
+            *RUN.option("--training", input.training),
+            *RUN.option("--steps", input.steps),
         ],
-        code=RUN.code("discover_database"),
+        code=lambda wildcards: RUN.code("discover_database"),
     shell:
         "benchc --log {log} discover build {params.tables} --skills {input.skills}"
         " --questions {input.questions} --measures {input.measures} --out {output}"
@@ -155,8 +161,8 @@ rule discovery_report:
         runtime=30,
     params:
         seed=RUN.config.seed,
-        images=RUN.discovery_images,
-        code=RUN.code("discover_report"),
+        images=lambda wildcards, threads: RUN.discovery_images,
+        code=lambda wildcards: RUN.code("discover_report"),
     shell:
         "benchc --log {log} discover report --database {input} {params.images}"
         " --seed {params.seed} --out {output}"

@@ -5,7 +5,6 @@ rule embed:
     input:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
-        clip=local(RUN.clip_files),
         fetched=RUN.record_of(RUN.config.embed),
     output:
         "results/embed/embeddings.parquet",
@@ -18,6 +17,7 @@ rule embed:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         model=lambda wildcards, input: RUN.clip(input.fetched),
+        fingerprint=RUN.clip_fingerprint,
         pretrained=RUN.clip_options,
         threads=RUN.config.infer.threads,
         code=RUN.code("embed"),

@@ -34,7 +34,8 @@ rule infer_pool:
         shard="",
         code=RUN.code("infer"),
     shell:
-        "benchc --log {log} infer predict {wildcards.model} --settings {params.settings:q}"
+        "benchc --log {log} --gpus {resources.gpu} infer predict {wildcards.model}"
+        " --settings {params.settings:q}"
         " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
         " {params.options} {params.chosen} {params.shard} --workers {params.workers}"
         " --out {output.predictions}"

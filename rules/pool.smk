@@ -3,7 +3,6 @@
 
 rule pool_source:
     input:
-        local(lambda wildcards: RUN.source_files(wildcards.source)),
         fetched=lambda wildcards: RUN.record_of(RUN.config.sources[wildcards.source]),
     output:
         samples="results/pool/sources/{source}/samples.parquet",
@@ -20,7 +19,9 @@ rule pool_source:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        spec=lambda wildcards: RUN.source_spec(wildcards.source),
+        # What asks for `threads` triggers no rerun: `fingerprint` says what counts.
+        fingerprint=lambda wildcards: RUN.source_fingerprint(wildcards.source),
+        spec=lambda wildcards, threads: RUN.source_spec(wildcards.source),
         fetched=lambda wildcards, input: RUN.fetched_option(input.fetched),
         out=subpath(output.samples, parent=True),
         code=RUN.code("pool"),

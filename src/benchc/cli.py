@@ -57,6 +57,13 @@ app = typer.Typer(
 @app.callback()
 def benchc(
     log: Path | None = typer.Option(None, help="Also write messages and tracebacks to this file."),
+    gpus: int | None = typer.Option(
+        None,
+        min=0,
+        max=1,
+        help="1: of several GPUs use one that no other such command uses, that with the most free "
+        "memory. Left out, the first one.",
+    ),
 ) -> None:
     """Find where a vision-language model's answers stop being trustworthy, and why.
 
@@ -70,6 +77,10 @@ def benchc(
             sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
         except OSError as error:
             raise BadInput(f"{log}: cannot be written ({error.strerror})") from None
+    if gpus:
+        from benchc.gpus import take_one
+
+        take_one()
 
 
 class _Tee:

@@ -9,11 +9,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchc import fingerprint
+from benchc import fingerprint, gpus
 from benchc.config import Config, Embed, read_config
 from benchc.discover.settings import BRIEF_WAYS, WAYS
 from benchc.fetch.origin import Origin, Request
@@ -119,30 +119,34 @@ class Workflow:
         values = discover.model_dump(mode="json")
         values["questioner"]["path"] = self.located(discover.questioner.path)
         for name in ("images", "embedder"):
-            if values[name] is not None:
-                values[name] = self.located(values[name])
+            values[name] = values[name] and self.located(values[name])
         return json.dumps(values, sort_keys=True)
 
-    def discovery_identity(self, model: str) -> str:
-        """Return a hash of all that decides a game but its way and condition."""
+    def discovery_identity(self, model: str, condition: str = "clean") -> str:
+        """Return a hash of all that decides a game but its way."""
+        corruption, _, _ = condition.rpartition("-")
         decides = {**self._discovery_facts, "model": self.model_fingerprint(model)}
+        decides["corruption"] = corruption and self.corruption_code(corruption)
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
     @cached_property
     def _discovery_facts(self) -> dict[str, object]:
         """What decides every game: settings, seed, code, questioner, pictures' names and sizes."""
         discover = self.config.discover
-        images = self.project / discover.images if discover.images else None
-        files = [path for path in images.rglob("*") if path.is_file()] if images else []
+        found = (self.project / discover.images).rglob("*") if discover.images else ()
         return {
             "settings": discover.result_settings(),
             "seed": self.config.seed,
             "code": self.code("discover_play"),
-            "questioner": fingerprint.of_files(
-                map(Path, self.questioner_files), Path("results/discover/hashes.json")
-            ),
-            "pictures": sorted((path.name, path.stat().st_size) for path in files),
+            "questioner": self._content(discover.questioner.path, "results/discover/hashes.json"),
+            "embedder": self.embedder_fingerprint,
+            "pictures": sorted((f.name, f.stat().st_size) for f in found if f.is_file()),
         }
+
+    def discovery_work(self, asked: str) -> str:
+        """Return where a game keeps its checkpoints, given its table of questions."""
+        game, root = Path(asked).parent, Path(asked).parents[3]
+        return (root / "work" / game.relative_to(root)).as_posix()
 
     @property
     def discovery_images(self) -> str:
@@ -153,19 +157,18 @@ class Workflow:
     @property
     def discovery_gpus(self) -> int:
         """How many GPUs a game takes: one where there is any."""
-        return int(_has_gpu())
+        return int(gpus.any_here())
 
     @property
     def embedder_options(self) -> str:
         """The options that choose the sentence embedder."""
-        embedder = self.config.discover.embedder
-        return _options(embedder=embedder and self.located(embedder))
+        folder = self.config.discover.embedder
+        return _options(embedder=folder and self.located(folder))
 
     @property
-    def questioner_files(self) -> list[str]:
-        """The files of the base questioner's checkpoint."""
-        folder = self.project / self.config.discover.questioner.path
-        return self._inputs(sorted(folder.iterdir())) if folder.is_dir() else []
+    def embedder_fingerprint(self) -> str | None:
+        """What the sentence embedder holds, if it is not that of the package."""
+        return self._content(self.config.discover.embedder)
 
     def discovery_plays(self, pattern: str, everything: bool = False) -> list[str]:
         """Return `pattern` for every game: model, condition and way.
@@ -238,14 +241,14 @@ class Workflow:
         chunks = Path(predictions).parents[2] / "chunks"
         return f"--shard {shard} --shards {shards} --chunks {shlex.quote(chunks.as_posix())}"
 
-    def source_files(self, key: str) -> list[str]:
-        """Return the files that a source reads; a change to one of them rebuilds its pool."""
+    def source_fingerprint(self, key: str) -> str:
+        """Return what makes a source's samples its own: its settings, and its files' contents."""
         spec = self.config.sources[key]
-        if isinstance(spec, DrawnSource) or spec.is_fetched:
-            return []
-        place = self.project / spec.path
-        files = [place] if place.is_file() else sorted(f for f in place.rglob("*") if f.is_file())
-        return self._inputs(files)
+        values = json.loads(self.source_spec(key))
+        if not isinstance(spec, DrawnSource) and not spec.is_fetched:
+            cache = f"results/pool/sources/{key}/hashes.json"
+            values["path"] = self._content(spec.path, cache)
+        return json.dumps(values, sort_keys=True)
 
     def model_settings(self, key: str) -> str:
         """Return a model's settings as JSON, its path as the working directory sees it."""
@@ -268,7 +271,7 @@ class Workflow:
     def gpus(self, key: str) -> int:
         """Return how many GPUs a job of a model takes: one, or none on a CPU or a server."""
         device = getattr(self.config.models[key], "device", "cpu")
-        return int(device == "cuda" or (device == "auto" and _has_gpu()))
+        return int(device == "cuda" or (device == "auto" and gpus.any_here()))
 
     def models_facts(self) -> str:
         """Return what the database says of the models, as JSON."""
@@ -375,27 +378,17 @@ class Workflow:
         return self.located(model) if (self.project / model).is_dir() else model
 
     @cached_property
-    def clip_files(self) -> list[str]:
-        """The files of a CLIP folder of the user's own."""
-        folder = self.project / self.config.embed.model
-        if self.config.embed.is_fetched or not folder.is_dir():
-            return []
-        return self._inputs(sorted(folder.iterdir()))
+    def clip_fingerprint(self) -> str:
+        """What makes the CLIP model its own; what is fetched has a record, which is an input."""
+        if self.config.embed.is_fetched:
+            return ""
+        return str(self._content(self.config.embed.model, "results/embed/hashes.json"))
 
-    def _inputs(self, files: Iterable[Path]) -> list[str]:
-        """Return files as inputs of a rule.
-
-        Hidden files do not count. Nor do names with a brace, which Snakemake takes for wildcards
-        wherever they stand: such a file is read, but a change to it alone reruns nothing.
-        """
-        located = [self.located(file) for file in files if not file.name.startswith(".")]
-        return [path for path in located if "{" not in path and "}" not in path]
-
-
-@cache
-def _has_gpu() -> bool:
-    """Return whether a driver of NVIDIA or AMD shows a GPU here; asking torch takes seconds."""
-    return Path("/dev/kfd").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
+    def _content(self, path: Path | str | None, cache: str | None = None) -> str | None:
+        """Return a hash of what a file or folder of the user's own holds; None for no path."""
+        # These are no inputs of rules: Snakemake knows those by path, and a run may be moved.
+        known = Path(cache) if cache else None
+        return None if path is None else fingerprint.of_place(self.project / path, known)
 
 
 def _options(**values: object) -> str:

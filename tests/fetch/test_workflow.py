@@ -70,7 +70,8 @@ def test_a_mirror_of_the_same_file_changes_nothing_for_a_source():
 def test_sources_models_and_clip_wait_for_what_is_fetched():
     run = workflow(sources={"t": TABLE}, models={"m": QWEN}, embed=CLIP)
     assert len(run.fetches) == 3
-    assert run.source_files("t") == run.clip_files == []
+    assert run.source_fingerprint("t") == run.source_spec("t")
+    assert run.clip_fingerprint == ""
     (record,) = run.record_of(run.config.sources["t"])
     assert run.fetched_option([record]) == [f"--fetched {record.removesuffix('.json')}"]
     (record,) = run.record_of(run.config.embed)

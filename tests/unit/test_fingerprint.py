@@ -98,24 +98,37 @@ def test_the_whole_package_can_be_read():
     assert all(len(fingerprint.of_code(f"benchc.{s}.command")) == 16 for s in stages)
 
 
-def test_the_hash_of_a_large_file_is_remembered_until_it_changes(tmp_path, monkeypatch):
+def test_hashes_of_much_are_remembered_until_a_file_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint, "_WORTH_REMEMBERING", 100)
     cache, large, small = (tmp_path / name for name in ("hashes.json", "large.bin", "small.bin"))
     large.write_bytes(b"1" * 200)
     small.write_bytes(b"2")
+    fingerprint.of_files([small], cache)
+    assert not cache.exists()
     before = fingerprint.of_files([large, small], cache)
     assert before == fingerprint.of_files([large, small])
-    assert len(json.loads(cache.read_text())) == 1
+    assert len(json.loads(cache.read_text())) == 2
     read = []
     digest = hashlib.file_digest
     monkeypatch.setattr(
         hashlib, "file_digest", lambda f, kind: read.append(Path(f.name).name) or digest(f, kind)
     )
     assert fingerprint.of_files([large, small], cache) == before
-    assert read == ["small.bin"]
+    assert read == []
     large.write_bytes(b"3" * 200)
     os.utime(large, ns=(1, 1))
     assert fingerprint.of_files([large, small], cache) != before
+    assert read == ["large.bin"]
+
+
+def test_names_count_from_a_folder_wherever_it_lies(tmp_path):
+    marks = {}
+    for place in ("here/a/x.png", "there/further/a/x.png", "here/b/x.png"):
+        file = tmp_path / place
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"x")
+        marks[place] = fingerprint.of_files([file], root=file.parents[1])
+    assert marks["here/a/x.png"] == marks["there/further/a/x.png"] != marks["here/b/x.png"]
 
 
 @pytest.mark.parametrize("damage", ["", "[1]", "{"])

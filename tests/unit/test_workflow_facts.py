@@ -1,5 +1,7 @@
 """What the rules are told: paths as the working directory sees them, fingerprints of the code."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,18 +44,79 @@ def test_only_its_own_corruption_hangs_on_how_a_blur_is_drawn(workflow, monkeypa
     assert workflow.corruption_code("defocus_blur") != before["defocus_blur"]
 
 
-def test_a_brace_in_a_file_name_is_no_wildcard(tmp_path):
-    (tmp_path / "a{x}.png").touch()
+def mine(folder: Path) -> str:
+    """Return the fingerprint of a source of the user's own in a folder."""
+    source = {"kind": "folder", "path": str(folder)}
+    return Workflow({"sources": {"mine": source}}, str(PROJECT)).source_fingerprint("mine")
+
+
+def test_a_source_is_known_by_what_its_files_hold(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/{x}.png").write_text("x")
+    before = mine(tmp_path)
     (tmp_path / ".DS_Store").touch()
-    (tmp_path / "b.png").touch()
-    source = {"kind": "folder", "path": str(tmp_path)}
-    files = Workflow({"sources": {"mine": source}}, str(PROJECT)).source_files("mine")
-    assert [file.split("/")[-1] for file in files] == ["b.png"]
+    (tmp_path / "a/{x}.png").touch()
+    assert mine(tmp_path) == before
+    moved = tmp_path / "deep/er"
+    shutil.copytree(tmp_path / "a", moved / "a")
+    assert mine(moved) == before
+    (moved / "a/{x}.png").write_text("y")
+    assert mine(moved) != before
+
+
+def test_where_a_run_lies_triggers_nothing(tmp_path, monkeypatch):
+    def triggers() -> list[str | None]:
+        pictures = tmp_path / "pictures"
+        pictures.mkdir(exist_ok=True)
+        served = {"url": "http://here", "model": "m", "max_requests": 1}
+        discover = {"images": str(pictures), "verifier": served, "embedder": "reference/clip"}
+        sources = {"mine": {"kind": "folder", "path": str(pictures)}}
+        run = Workflow({"discover": discover, "sources": sources}, str(PROJECT))
+        return [
+            run.source_fingerprint("mine"),
+            run.clip_fingerprint,
+            run.discovery_identity("llava", "fog-3"),
+            run.embedder_fingerprint,
+            run.model_fingerprint("llava"),
+            run.models_facts(),
+            run.run_facts(),
+        ]
+
+    found = []
+    for place in (tmp_path, tmp_path / "much/deeper"):
+        place.mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(place)
+        found.append(triggers())
+    assert found[0] == found[1]
+    assert str(PROJECT) not in str(found)
+
+
+def test_which_games_there_are_changes_none_of_them():
+    def game(**discover: object) -> str:
+        return Workflow({"discover": discover}, str(PROJECT)).discovery_identity("llava")
+
+    alone = game(full=["llava"])
+    assert game(full=["llava"], brief=["idefics3"], corruption="fog", severity=5) == alone
+    assert game(full=["llava"], held_out=40) != alone
+    assert game(full=["llava"], embedder="reference/clip") != alone
+
+
+def test_a_game_hangs_on_its_own_corruption(workflow, monkeypatch):
+    def games() -> list[str]:
+        return [workflow.discovery_identity("llava", c) for c in ("clean", "fog-3")]
+
+    clean, foggy = games()
+    monkeypatch.setattr(workflow, "corruption_code", lambda name: "edited")
+    assert games()[0] == clean
+    assert games()[1] != foggy
+
+
+def test_checkpoints_lie_within_the_results_of_their_run(workflow):
+    asked = "inner/results/discover/llava/fog-3/rl/asked.parquet"
+    assert workflow.discovery_work(asked) == "inner/results/discover/work/llava/fog-3/rl"
 
 
 def test_no_followers_match_no_key(workflow):
-    import re
-
     assert not re.fullmatch(workflow.one_of([]), "llava")
     assert re.fullmatch(workflow.one_of(["a.b"]), "a.b")
     assert not re.fullmatch(workflow.one_of(["a.b"]), "axb")

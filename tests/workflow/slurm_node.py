@@ -2,8 +2,8 @@
 
     python tests/workflow/slurm_node.py sinfo
 
-Needs root and Debian's slurm-wlm and munge. Everything it writes lies in a temporary folder; no
-running Slurm is touched, since ports and sockets are its own.
+prints last what each of its jobs took. Needs root and Debian's slurm-wlm and munge. Everything it
+writes lies in a temporary folder; no running Slurm is touched, since ports and sockets are its own.
 """
 
 import os
@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from slurm_accounting import accounting
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "sinfo")
 SECONDS_TO_START = 20
@@ -174,6 +176,9 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with running() as environment:
-            sys.exit(subprocess.run(sys.argv[1:], env=environment, check=False).returncode)
+            with accounting(environment) as jobs:
+                done = subprocess.run(sys.argv[1:], env=environment, check=False)
+            print(*jobs, sep="\n")
+            sys.exit(done.returncode)
     except CannotStartError as error:
         sys.exit(f"Slurm cannot start: {error}")

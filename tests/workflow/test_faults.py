@@ -24,7 +24,7 @@ SPEC = ("--spec", '{"kind": "drawn", "samples": 24}', "--out", "pool")
 
 @pytest.fixture
 def copied(finished, tmp_path_factory) -> Workflow:
-    """The finished small run once more, to be damaged; as deep, since inputs are relative paths."""
+    """The finished small run once more, to be damaged."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(finished.folder, folder, dirs_exist_ok=True)
     return Workflow(folder, folder / finished.config.name)

@@ -38,7 +38,7 @@ def put_back(edited) -> Iterator[None]:
     """Undo what a test edits in the copy."""
     kept = {
         path: path.read_bytes()
-        for place in ("src", "rules", "tiny.yaml")
+        for place in ("src", "rules", "reference/clip", "tiny.yaml")
         for path in ([edited.project / place, *(edited.project / place).rglob("*")])
         if path.is_file() and path.suffix != ".pyc"
     }
@@ -73,13 +73,20 @@ def test_comments_docstrings_formatting_and_dates_rerun_nothing(edited, put_back
     assert rules(edited) == set()
 
 
-def test_a_clone_beside_copied_results_reruns_nothing(edited, tmp_path):
-    clone = tmp_path / "clone"
+@pytest.mark.parametrize("place", ["clone", "much/deeper"])
+def test_a_clone_with_copied_results_reruns_nothing(edited, tmp_path, place):
+    clone, folder = tmp_path / "clone", tmp_path / place
     shutil.copytree(PROJECT, clone, ignore=NOT_COPIED)
-    shutil.copytree(edited.project / "results", clone / "results")
-    shutil.copytree(edited.project / ".snakemake", clone / ".snakemake")
-    shutil.copy(edited.config, clone)
-    assert rules(Workflow(clone, clone / "tiny.yaml", clone)) == set()
+    shutil.copytree(edited.project / "results", folder / "results")
+    shutil.copytree(edited.project / ".snakemake", folder / ".snakemake")
+    shutil.copy(edited.config, folder)
+    assert rules(Workflow(folder, folder / "tiny.yaml", clone)) == set()
+
+
+def test_another_clip_model_reruns_what_follows_from_it(edited, put_back):
+    config = edited.project / "reference/clip/open_clip_config.json"
+    config.write_text(config.read_text() + "\n")
+    assert rules(edited) == {"embed"} | FROM_SELECTION
 
 
 CODE = [

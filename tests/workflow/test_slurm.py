@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from slurm_accounting import accounting
 from slurm_node import CannotStartError, running
-from small_run import Workflow
+from small_run import PROJECT, Workflow
 
 from benchc.contents import content_hashes
 
@@ -24,15 +26,31 @@ def slurm() -> Iterator[dict[str, str]]:
         pytest.skip(f"Slurm cannot start: {error}")
 
 
+def run_through_sbatch(config: Path, slurm: dict[str, str], folder: Path) -> None:
+    """Run through Slurm; print what each job took, and check that what rules ask for is enough."""
+    with accounting(slurm) as jobs:
+        Workflow(folder, config, environment=slurm).run(
+            "all", "--workflow-profile", "slurm",
+            # This node has no GPU and no database, and its disk and clock are this machine's.
+            "--set-resources", "infer_pool:gpu=0",
+            "--slurm-status-command", "squeue",
+            "--slurm-init-seconds-before-status-checks", "1",
+        )  # fmt: skip
+    print(*jobs, sep="\n")
+    assert jobs
+    for job in jobs:
+        assert job.state == "COMPLETED"
+        assert job.peak is None or job.peak < job.asked, job
+
+
 def test_a_run_through_sbatch_has_the_hashes_of_a_local_run(finished, slurm, tmp_path):
-    workflow = Workflow(tmp_path, finished.config, environment=slurm)
-    said = workflow.run(
-        "all", "--workflow-profile", "slurm",
-        # This node has no GPU and no accounting, and its disk and clock are this machine's.
-        "--set-resources", "infer_pool:gpu=0",
-        "--slurm-status-command", "squeue",
-        "--slurm-init-seconds-before-status-checks", "1",
-    )  # fmt: skip
+    run_through_sbatch(finished.config, slurm, tmp_path)
     theirs = dict(content_hashes(finished.folder / "results"))
     assert dict(content_hashes(tmp_path / "results")) == theirs
-    assert "has been submitted with SLURM jobid" in said
+
+
+@pytest.mark.scale
+def test_the_default_run_through_sbatch_has_the_hashes_of_the_local_one(slurm, tmp_path):
+    run_through_sbatch(PROJECT / "config.yaml", slurm, tmp_path)
+    theirs = dict(content_hashes(PROJECT / "results"))
+    assert dict(content_hashes(tmp_path / "results")) == theirs

@@ -1,12 +1,15 @@
 """The same workflow from other places, inside another one, and with values on the command line."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from small_run import PROJECT, Workflow
+
+from benchc.discover.settings import WAYS
 
 pytestmark = pytest.mark.workflow
 
@@ -31,6 +34,7 @@ severities: [5]
 models:
   only: {path: reference/llava, instruction: ""}
 select: {impurity_above: 0}
+discover: {full: [only]}
 """
 
 
@@ -45,16 +49,41 @@ def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_inside_another_workflow_with_a_prefix(tmp_path):
+@pytest.fixture
+def another(tmp_path) -> Path:
+    """The folder of a workflow that has this one inside it, under a prefix."""
     folder = tmp_path / "été et neige"
     folder.mkdir()
     (folder / "Snakefile").write_text(INSIDE_ANOTHER.format(project=PROJECT))
     inner = ONE_MODEL.replace("\n", "\n  ")
     (folder / "config.yaml").write_text(f"diagnosis:{inner}")
-    done = snakemake(folder, "--configfile", "config.yaml")
+    return folder
+
+
+def test_inside_another_workflow_with_a_prefix(another):
+    done = snakemake(another, "--configfile", "config.yaml")
     assert done.returncode == 0, done.stderr
-    assert (folder / "inner/results/bench-c.duckdb").is_file()
-    assert not (folder / "results").exists()
+    assert (another / "inner/results/bench-c.duckdb").is_file()
+    assert not (another / "results").exists()
+
+
+def test_discovery_inside_another_workflow_and_in_another_directory(another, tmp_path):
+    elsewhere = tmp_path / "much/deeper"
+    done = snakemake(
+        another,
+        "inner/results/discover/full/index.html",
+        "--configfile", "config.yaml", "--directory", str(elsewhere),
+        "--dry-run", "--printshellcmds",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plays = re.findall(r"discover play (\w+) .*--work (\S+) --out (\S+)/asked", done.stdout)
+    assert len(plays) == len(WAYS)
+    for way, work, out in plays:
+        assert work == f"inner/results/discover/work/only/clean/{way}"
+        assert out == f"inner/results/discover/only/clean/{way}"
+    assert not re.findall(r"(?<!inner/)results/", done.stdout)
+    for path in re.findall(r'"path": "([^"]+)"', done.stdout):
+        assert (elsewhere / path).is_dir()
 
 
 @pytest.mark.parametrize(
