@@ -194,8 +194,14 @@ class Config(Section):
     def without_left_out(self) -> "Config":
         """Return this config without the models in `leave_out`."""
         models = {key: m for key, m in self.models.items() if key not in self.leave_out}
-        selectors = tuple(key for key in self.selectors if key in models)
-        return self.model_copy(update={"models": models, "selectors": selectors})
+        selectors, full, brief = (
+            tuple(key for key in keys if key in models)
+            for keys in (self.selectors, self.discover.full, self.discover.brief)
+        )
+        discover = self.discover.model_copy(update={"full": full, "brief": brief})
+        return self.model_copy(
+            update={"models": models, "selectors": selectors, "discover": discover}
+        )
 
 
 def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] = ()) -> Config:

@@ -23,6 +23,14 @@ def test_all_ways_for_the_full_and_two_for_the_brief():
     assert len(plays(everything=True)) == 2 * len(WAYS)
 
 
+def test_a_model_left_out_is_not_played_against():
+    run = Workflow(
+        {"discover": {"full": ["llava"], "brief": ["qwen2vl"]}, "leave_out": ["llava"]},
+        str(PROJECT),
+    )
+    assert run.discovery_plays(PATTERN) == [f"qwen2vl/clean/{way}" for way in BRIEF_WAYS]
+
+
 def test_a_corruption_adds_two_games():
     added = set(plays(corruption="fog", severity=2)) - set(plays())
     assert added == {f"llava/fog-2/{way}" for way in BRIEF_WAYS}
