@@ -26,6 +26,7 @@ CROSSINGS: Mapping[str, tuple[str, ...]] = {
     "benchmark_by_corruption_group": ("benchmark", "corruption_group"),
     "category": ("benchmark", "category"),
 }
+_FIXED = tuple(dict.fromkeys(name for fixed in CROSSINGS.values() for name in fixed))
 SOURCES = ("c", "w")
 STATES = ("cc", "cw", "wc", "ww")
 CLASSES = (
@@ -42,7 +43,7 @@ _BINS = 15
 _CONDITIONS = ("clean", "corrupted")
 _MEANS = ("accuracy", "uncertainty", "misalignment", "ece", "brier", "nll", "option_mass", "ties")
 #: Numbers that the sums or the draws of one block may hold; 8 bytes each.
-_BLOCK = 2_000_000
+_BLOCK = 1_000_000
 _WORTH_CUTTING = 10_000
 
 
@@ -111,12 +112,13 @@ def figures(
     """Yield every figure of the given crossings, in blocks of cells.
 
     Args:
-        pairs: rows of `sql/bootstrap_pairs.sql` that have a RAS; `image` is the row of `weights`.
+        pairs: rows of `sql/bootstrap_pairs.sql`; `image` is the row of `weights`.
         weights: how often each picture stands in each draw, (pictures, 1 + B).
         crossings: names in `CROSSINGS`.
         parts: also the shares, means and contributions of parts, the phenomena and the nulls.
     """
     columns = _columns(pairs, parts)
+    pairs = pairs.select("image", *_FIXED)
     n_names = sum(len(column.names) for column in columns)
     for crossing in crossings:
         cells, place = _cells(pairs, crossing)
@@ -145,7 +147,7 @@ def _cells(pairs: pl.DataFrame, crossing: str) -> tuple[pl.DataFrame, np.ndarray
     place = pairs.select(fixed).join(
         cells.with_row_index("cell"), on=list(fixed), how="left", maintain_order="left"
     )
-    cells = cells.with_columns(crossing=pl.lit(crossing))
+    cells = cells.cast({pl.Categorical: pl.String}).with_columns(crossing=pl.lit(crossing))
     return cells, place["cell"].to_numpy().astype(np.intp)
 
 
@@ -197,13 +199,13 @@ def _columns(pairs: pl.DataFrame, parts: bool) -> list[_Column]:
             values = exact(pairs[f"{condition}_{name}"].to_numpy())
             columns.append(_Column((f"{condition}_{name}",), values))
         bins = tuple(f"{condition}_bin_{number}" for number in range(_BINS))
-        place = pairs[f"{condition}_bin"].to_numpy().astype(np.intp)
+        place = pairs[f"{condition}_bin"].to_numpy().astype(np.int8)
         columns.append(_Column(bins, exact(confidence - correct), place - 1))
-    columns += _by_part(SOURCES, source, ras)
-    columns += _by_part(STATES, state, ras)
+    columns += _by_part(SOURCES, source, one, ras)
+    columns += _by_part(STATES, state, one, ras)
     if not parts:
         return columns
-    columns += _by_part(CLASSES, _code(pairs["class"], CLASSES), ras)
+    columns += _by_part(CLASSES, _code(pairs["class"], CLASSES), one, ras)
     columns += [_Column((name,), pairs[name].to_numpy()) for name in pairs.columns if "@" in name]
     for kind in NULLS:
         null = pairs[f"{kind}_ras"]
@@ -216,9 +218,11 @@ def _columns(pairs: pl.DataFrame, parts: bool) -> list[_Column]:
     return columns
 
 
-def _by_part(parts: Sequence[str], code: np.ndarray, ras: np.ndarray) -> list[_Column]:
+def _by_part(
+    parts: Sequence[str], code: np.ndarray, one: np.ndarray, ras: np.ndarray
+) -> list[_Column]:
     return [
-        _Column(_named("n", parts), np.ones(code.size), code),
+        _Column(_named("n", parts), one, code),
         _Column(_named("ras", parts), ras, code),
     ]
 
@@ -228,7 +232,7 @@ def _named(prefix: str, parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _code(labels: pl.Series, known: Sequence[str]) -> np.ndarray:
-    return labels.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.intp)
+    return labels.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int8)
 
 
 class _Sums:
@@ -251,7 +255,9 @@ class _Sums:
         filled = 0
         for column in columns:
             width = len(column.names)
-            place = index if column.code is None else column.code[rows] * size + index
+            place = index
+            if column.code is not None:
+                place = np.multiply(column.code[rows], size, dtype=np.intp) + index
             found = np.bincount(place, column.values[rows], width * size)
             sums[filled : filled + width] = found.reshape(width, n_cells, present.size)
             filled += width
