@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from synthetic import synthetic_run, write_run
 
 from benchc import tables
-from benchc.diagnose import schema
+from benchc.diagnose import database, schema
 from benchc.diagnose.database import build
 from benchc.diagnose.query import print_query, query
 from benchc.diagnose.shifts import shifts
@@ -198,11 +199,69 @@ def test_the_database_can_be_moved(synthetic_database, tmp_path, monkeypatch):
     assert row[0] == pytest.approx(row[1])
 
 
-def test_a_client_as_old_as_promised_opens_it(synthetic_database):
+def test_the_storage_format_is_as_old_as_promised(synthetic_database):
     """DuckDB 1.2 reads storage version 64 and 65; the number stands behind the magic bytes."""
     head = synthetic_database.read_bytes()[:20]
     assert head[8:12] == b"DUCK"
     assert int.from_bytes(head[12:20], "little") <= 65
+
+
+@pytest.fixture
+def oldest_client(pytestconfig, tmp_path):
+    """A folder with the oldest DuckDB that the documentation promises; fetched once."""
+    held = pytestconfig.cache.mkdir("duckdb") / "1.2.0"
+    if not held.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary"]
+        command += [":all:", "--target", str(tmp_path / "duckdb"), "duckdb==1.2.0"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+        except (subprocess.SubprocessError, OSError) as error:
+            pytest.skip(f"DuckDB 1.2.0 cannot be fetched: {error}")
+        shutil.move(tmp_path / "duckdb", held)
+    return held
+
+
+OLD_CLIENT = """
+import json, sys, duckdb
+connection = duckdb.connect(sys.argv[1], read_only=True)
+def ask(sql):
+    return connection.sql(sql).fetchall()
+names = ask("SELECT table_name FROM duckdb_tables()")
+names += ask("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+json.dump({
+    "version": duckdb.__version__,
+    "rows": {name: len(ask(f'FROM "{name}"')) for (name,) in names},
+    "macros": ask("SELECT ras(0.1, -0.2), sum(normalized_entropy(p)) FROM predictions")[0],
+}, sys.stdout)
+"""
+
+
+def test_a_client_as_old_as_promised_reads_it_all(synthetic_database, oldest_client):
+    said = subprocess.run(
+        [sys.executable, "-c", OLD_CLIENT, str(synthetic_database)],
+        env={**os.environ, "PYTHONPATH": str(oldest_client)},
+        check=True,
+        capture_output=True,
+    ).stdout
+    found = json.loads(said)
+    assert found["version"] == "1.2.0"
+    tables_and_views = (*schema.GIVEN, schema.SCORES, *schema.DERIVED, *schema.VIEWS)
+    assert found["rows"] == {
+        table.name: query(synthetic_database, f"FROM {table.name}").height
+        for table in tables_and_views
+    }
+    uncertainty = "SELECT sum(uncertainty) AS s FROM scores"
+    expected = [-0.12, query(synthetic_database, uncertainty)["s"].item()]
+    assert found["macros"] == pytest.approx(expected)
+
+
+def test_a_table_larger_than_a_slice_is_read_whole(tmp_path, monkeypatch):
+    run = synthetic_run(8, ("a", "b"), ("fog",), (1, 5))
+    monkeypatch.setattr(database, "_ROWS_AT_ONCE", 10)
+    build(replace(write_run(run, tmp_path), draws=2), tmp_path / "b.duckdb")
+    given = pl.concat(run.predictions[model] for model in ("a", "b"))
+    assert given.height > 40
+    assert query(tmp_path / "b.duckdb", "FROM predictions").equals(given)
 
 
 def test_same_tables_give_the_same_content(made_up_run, tmp_path):
