@@ -138,7 +138,7 @@ class Config(Section):
     leave_out: tuple[Key, ...] = Field(
         default=(),
         description="Models that this run goes on without, for instance one that fails; "
-        "the table `status` names them.",
+        "the table `model_status` names them.",
     )
     corrupt: Corrupt = Corrupt()
     embed: Embed = Embed()

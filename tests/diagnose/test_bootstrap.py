@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchc.diagnose.bootstrap import exact, interval, ratio, weights
+from benchc.diagnose.bootstrap import exact, interval, ratio, simultaneous, weights
 
 NUMBERS = st.floats(-1e3, 1e3, allow_subnormal=False)
 
@@ -96,3 +96,38 @@ def test_clusters_not_rows_are_resampled():
     once = interval(ratio(exact(values) @ drawn, np.ones(100) @ drawn)[None])
     ten = interval(ratio(exact(10 * values) @ drawn, np.full(100, 10.0) @ drawn)[None])
     assert np.concatenate(once) == pytest.approx(np.concatenate(ten))
+
+
+def test_simultaneous_intervals_hold_together_where_single_ones_do_not():
+    """Eight equal models: some pair looks apart in 5 % of the trials, not in most of them."""
+    random = np.random.default_rng(0)
+    drawn = weights(300, 0, "selection", 400)
+    pairs = [(i, j) for i in range(8) for j in range(i)]
+    together, single = [], []
+    for _ in range(200):
+        scores = random.normal(size=(8, 300)) @ drawn / 300
+        apart = np.stack([scores[i] - scores[j] for i, j in pairs])
+        for found, (low, high) in ((together, simultaneous(apart)), (single, interval(apart))):
+            found.append(bool(((low > 0) | (high < 0)).any()))
+    assert np.mean(together) < 0.1
+    assert np.mean(single) > 0.3
+
+
+def test_simultaneous_intervals_reach_as_far_as_the_most_deviant_figure():
+    random = np.random.default_rng(1)
+    draws = random.normal(size=(3, 2, 101)) * [[[1.0], [4.0]]]
+    draws[0, 0] = np.nan
+    draws[1, 1] = 2.0
+    low, high = simultaneous(draws)
+    reach = []
+    for draw in range(1, 101):
+        far = [
+            abs(draws[i, j, draw] - draws[i, j, 0]) / np.std(draws[i, j, 1:], ddof=1)
+            for i, j in ((0, 1), (1, 0), (2, 0), (2, 1))
+        ]
+        reach.append(max(far))
+    expected = np.quantile(reach, 0.95) * np.std(draws[2, 1, 1:], ddof=1)
+    assert high[2, 1] - draws[2, 1, 0] == pytest.approx(expected)
+    assert draws[2, 1, 0] - low[2, 1] == pytest.approx(expected)
+    assert np.isnan([low[0, 0], high[0, 0]]).all()
+    assert low[1, 1] == high[1, 1] == 2.0

@@ -174,6 +174,26 @@ def test_comparisons_stand_both_ways(synthetic_database):
     assert rows["apart"] == 0
 
 
+def test_simultaneous_differences_stand_both_ways_and_reach_further(synthetic_database):
+    rows = query(
+        synthetic_database,
+        """SELECT one.*, two.low AS turned_low, comparisons.difference AS stated,
+                  comparisons.high - comparisons.low AS alone
+           FROM   simultaneous_differences AS one
+           JOIN   simultaneous_differences AS two
+             ON   (two.scope, two.model, two.other, two.measure)
+                = (one.scope, one.other, one.model, one.measure)
+           JOIN   comparisons
+             ON   comparisons.crossing = 'all'
+            AND   (comparisons.scope, comparisons.model, comparisons.other, comparisons.measure)
+                = (one.scope, one.model, one.other, one.measure)""",
+    )
+    assert rows.height == (6 + 6 + 2) * 3
+    assert (rows["difference"] == rows["stated"]).all()
+    assert (rows["high"] == -rows["turned_low"]).all()
+    assert (rows["high"] - rows["low"] > rows["alone"]).all()
+
+
 def test_another_seed_moves_the_ends_and_not_the_values(tmp_path):
     run = synthetic_run(8, ("a",), ("fog",), (1, 5))
     frames = []
@@ -213,3 +233,8 @@ def test_a_model_whose_every_row_failed_says_so_and_nothing_else(tmp_path):
     assert ask("FROM differences WHERE model = 'a' AND other = 'c' AND low IS NOT NULL").height > 0
     assert set(ask("FROM verdicts WHERE model = 'b'")["verdict"]) == {"cannot tell"}
     assert ask("FROM verdicts WHERE contrast LIKE '% b %'").height == 0
+    assert ask("FROM simultaneous_differences WHERE model = 'b' AND low IS NOT NULL").height == 0
+    status = ask("FROM model_status WHERE model = 'b'").row(0, named=True)
+    assert status["state"] == "failed"
+    assert status["n_failed"] == status["n_predictions"] > 0
+    assert status["reason"] == f"nonfinite_logits {status['n_failed']}"

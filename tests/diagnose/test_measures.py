@@ -141,7 +141,7 @@ def test_statuses_say_why_pairs_are_missing(synthetic_database):
     ).rows():
         total = query(
             synthetic_database,
-            f"""SELECT sum(n_pairs) AS n FROM statuses
+            f"""SELECT sum(n_pairs) AS n FROM pair_status
                 WHERE scope = '{scope}' AND model = '{model}' AND severity > 0""",
         )
         assert total["n"].item() == n_pairs

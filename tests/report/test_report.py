@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from benchc import keyed, tables
 from benchc.diagnose.database import build
+from benchc.diagnose.statements import FINDINGS
 from benchc.errors import BadInput
 from benchc.pixels import encode
 from benchc.report import wording
@@ -182,6 +184,20 @@ def test_leaderboard_shows_the_database(page: Page, synthetic_database: Path) ->
         assert wording.signed(row["ras"]) in page.prose
 
 
+def test_verdicts_and_phenomena_are_said(page: Page, synthetic_database: Path) -> None:
+    from benchc.diagnose.query import query
+
+    assert all(sentence in page.prose for sentence in FINDINGS.values())
+    ends = query(
+        synthetic_database,
+        "SELECT low, high FROM intervals WHERE scope = 'selection' AND crossing = 'all' "
+        "AND tau = 0.01",
+    )
+    assert ends.height == 3 * 4
+    for low, high in ends.iter_rows():
+        assert wording.interval(low, high, wording.percent).replace("\u00a0", " ") in page.prose
+
+
 def test_charts_hold_the_database(page: Page, synthetic_database: Path) -> None:
     from benchc.diagnose.query import query
 
@@ -217,6 +233,17 @@ def test_page_copes_with_any_run(make: Callable[[], SyntheticRun], tmp_path: Pat
 def test_failed_model_is_said_to_have_no_score(tmp_path: Path) -> None:
     page = page_of(synthetic_run(12, ["a", "b"], failing={"b": 1.0}), tmp_path)
     assert re.search(r"b : none of its 90 pairs has a score", page.prose)
+
+
+def test_a_model_in_no_figure_is_said(tmp_path: Path) -> None:
+    sources = write_run(synthetic_run(12, ["a", "b"], failing={"b": 1.0}), tmp_path)
+    sources = replace(sources, run={"config": {"leave_out": ["gone"]}})
+    build(sources, tmp_path / "bench-c.duckdb")
+    prose = checked(
+        build_report(tmp_path / "bench-c.duckdb", tmp_path / "images.parquet", 0).page
+    ).prose
+    assert "gone is in no figure: left out of this run" in prose
+    assert re.search(r"b is in no figure: none of its (\d+) .* \(nonfinite logits \1\)", prose)
 
 
 def test_empty_selection_is_said(tmp_path: Path) -> None:
@@ -362,8 +389,6 @@ def rows_of(spec: Any) -> list[dict[str, Any]]:
 
 
 def replaced(run: SyntheticRun, **changes: Any) -> SyntheticRun:
-    from dataclasses import replace
-
     for name in ("samples", "images", "selection", "corrupted"):
         if name in changes:
             table = getattr(tables, name.upper())

@@ -158,7 +158,7 @@ def test_one_bad_model_keeps_nobody_else_from_the_database(copied):
     said = copied.run("all", "--config", "leave_out=[bad]")
     assert "2 models, without bad" in said
     with duckdb.connect(str(copied.folder / "results/bench-c.duckdb"), read_only=True) as opened:
-        states = opened.execute("SELECT model, state, n_failed FROM status").fetchall()
+        states = opened.execute("SELECT model, state, n_failed FROM model_status").fetchall()
         measured = opened.execute("SELECT DISTINCT model FROM leaderboard ORDER BY ALL").fetchall()
     assert states == [("bad", "left_out", 0), ("idefics3", "measured", 0), ("llava", "measured", 0)]
     assert measured == [("idefics3",), ("llava",)]

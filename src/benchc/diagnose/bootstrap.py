@@ -63,6 +63,24 @@ def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ends[0], ends[1]
 
 
+def simultaneous(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return intervals that hold all together, (..., 1 + B) -> two of (...).
+
+    Each reaches as many standard errors from its estimate as the most deviant of all figures stays
+    within in 95 % of the draws (max-t, Westfall and Young 1993). NaN where a figure is undefined.
+    """
+    estimate = draws[..., 0]
+    error = np.full(estimate.shape, np.nan)
+    known = ~np.isnan(draws).all(axis=-1)
+    error[known] = np.nanstd(draws[known][..., 1:], axis=-1, ddof=1)
+    deviation = np.abs(draws[..., 1:] - estimate[..., None])
+    t = ratio(deviation, error[..., None]).reshape(-1, draws.shape[-1] - 1)
+    largest = np.fmax.reduce(t, axis=0)
+    largest = largest[~np.isnan(largest)]
+    reach = np.quantile(largest, LEVEL) if largest.size else 0.0
+    return estimate - reach * error, estimate + reach * error
+
+
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return the quotient, NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):

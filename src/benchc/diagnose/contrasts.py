@@ -24,9 +24,13 @@ _TREND_NAMES = {
 }
 
 
-def is_contrasted(label: Label) -> bool:
+def is_contrasted(crossing: str, label: Label) -> bool:
     """Return whether `contrasts` needs a figure."""
-    return label.measure in _TREND_NAMES and label.part in SOURCES
+    return (
+        crossing in ("corruption_group", *_TRENDS.values())
+        and label.measure in _TREND_NAMES
+        and label.part in SOURCES
+    )
 
 
 def contrasts(blocks: Mapping[str, Block]) -> Iterator[Block]:
@@ -57,7 +61,7 @@ def _trends(crossing: str, block: Block) -> Iterator[Block]:
     both = first.join(last, on=fixed, suffix="_last").sort(fixed)
     start, end = both["row"].to_numpy(), both["row_last"].to_numpy()
     if both.height:
-        block = block.only(is_contrasted)
+        block = block.only(lambda label: is_contrasted(_TRENDS[crossing], label))
         yield Block(
             both.select(fixed),
             [label._replace(measure=_TREND_NAMES[label.measure]) for label in block.labels],

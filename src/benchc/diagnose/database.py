@@ -26,8 +26,11 @@ from benchc.errors import BadInput
 #: The oldest storage format in use; DuckDB 1.2 and later read it.
 STORAGE_VERSION = "v1.2.0"
 
-#: Of DuckDB, which spills beyond it; the bootstrap needs about as much again.
-MEMORY_LIMIT = "400MB"
+#: Of DuckDB, which spills beyond it; Python, polars and the bootstrap take the rest of 1 GB.
+MEMORY_LIMIT = "256MB"
+
+#: Rows of a Parquet file that are in memory at once, about 300 bytes each.
+_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,16 @@ def _load_by_model(
     for model in keys:
         if model not in files:
             raise BadInput(f"model {model}: no {table.name} file was given")
-        insert(connection, table.name, table.read(files[model]).sort(table.key))
+        for rows in _slices(files[model]):
+            insert(connection, table.name, rows)
     return {model: str(path) for model, path in files.items()}
+
+
+def _slices(path: Path) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a checked table, some at a time, in the order of the file."""
+    rows = pl.scan_parquet(path, hive_partitioning=False, glob=False)
+    for start in range(0, rows.select(pl.len()).collect().item(), _ROWS_AT_ONCE):
+        yield rows.slice(start, _ROWS_AT_ONCE).collect()
 
 
 def _derive(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
@@ -164,6 +175,7 @@ def _derive(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> Non
     add_nulls(connection)
     add_intervals(connection, seed, draws)
     connection.execute(f"CREATE VIEW comparisons AS {statement('comparisons')}")
+    connection.execute(f"CREATE TEMP VIEW most_accurate AS {statement('most_accurate')}")
     for finding in FINDINGS:
         contrasts = statement(f"verdicts/{finding}")
         connection.execute(f"CREATE TEMP TABLE contrasts AS {contrasts}")

@@ -3,6 +3,7 @@
 Never computes a figure: it hands pairs to `figures` and stores what comes back.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -11,26 +12,28 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from benchc.diagnose.bootstrap import interval, weights
+from benchc.diagnose.bootstrap import interval, simultaneous, weights
 from benchc.diagnose.contrasts import contrasts, is_contrasted
-from benchc.diagnose.figures import Block, figures, joined
+from benchc.diagnose.figures import Block, Label, figures, joined
 from benchc.diagnose.statements import fetch, insert, statement
 
 #: The crossings in which models are compared.
 COMPARED = ("all", "severity", "corruption_group", "corruption", "benchmark")
+#: The measures by which models are ranked: their differences have intervals that hold together.
+RANKED = ("clean_accuracy", "accuracy_change", "ras")
 _LABELS = {"measure": pl.String, "part": pl.String, "tau": pl.Float64}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One model's figures in the crossings that are compared, and which pairs they are over."""
+    """One model's figures in the crossings that are compared, and the pairs they are over."""
 
     known: np.ndarray
     blocks: dict[str, Block]
 
 
 def add_intervals(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
-    """Fill `intervals` and `differences`, scope by scope.
+    """Fill `intervals`, `differences` and `simultaneous_differences`, scope by scope.
 
     Args:
         connection: holds every table that `sql/bootstrap_pairs.sql` reads.
@@ -50,10 +53,24 @@ def add_intervals(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) 
             model: _add_model(connection, scope, model, drawn)
             for model in tqdm(models, desc=f"intervals, {scope}", disable=None)
         }
-        for model, other in combinations(models, 2):
-            two = _on_common_pairs(connection, scope, drawn, model, other, compared)
-            found = [_differences(*(blocks[name] for blocks in two)) for name in two[0]]
-            _insert(connection, "differences", found, scope=scope, model=model, other=other)
+        _add_differences(connection, scope, drawn, compared)
+
+
+def _add_differences(
+    connection: duckdb.DuckDBPyConnection,
+    scope: str,
+    drawn: np.ndarray,
+    compared: Mapping[str, Compared],
+) -> None:
+    apart = {}
+    for model, other in combinations(compared, 2):
+        one, two = _on_common_pairs(connection, scope, drawn, model, other, compared)
+        minus = {name: replace(one[name], draws=one[name].draws - two[name].draws) for name in one}
+        found = [_differences(block) for block in minus.values()]
+        _insert(connection, "differences", found, scope=scope, model=model, other=other)
+        apart[model, other] = minus["all"].only(lambda label: label.measure in RANKED)
+    if apart:
+        _insert(connection, "simultaneous_differences", [_together(apart)], scope=scope)
 
 
 def _add_model(
@@ -61,17 +78,17 @@ def _add_model(
 ) -> Compared:
     """Insert the intervals of one model; return what models are compared by."""
     pairs = _pairs(connection, scope, model)
-    known = pairs["ras"].is_not_null()
+    known = pairs["pair"].to_numpy().astype(np.int32)
+    blocks_of_cells = figures(pairs, drawn)
+    del pairs  # `figures` lets go of most of it
     rows, kept = [], []
-    for block in figures(pairs.filter(known), drawn):
+    for block in blocks_of_cells:
         rows.append(_intervals(block))
-        kept.append(block.only(lambda label: label.part is None or is_contrasted(label)))
+        kept.append(_needed(block))
     blocks = joined(kept)
     rows += [_intervals(block) for block in contrasts(blocks)]
     _insert(connection, "intervals", rows, scope=scope, model=model)
-    return Compared(
-        known.to_numpy(), {name: _whole(blocks[name]) for name in COMPARED if name in blocks}
-    )
+    return Compared(known, {name: _whole(blocks[name]) for name in COMPARED if name in blocks})
 
 
 def _on_common_pairs(
@@ -80,31 +97,70 @@ def _on_common_pairs(
     drawn: np.ndarray,
     model: str,
     other: str,
-    compared: dict[str, Compared],
+    compared: Mapping[str, Compared],
 ) -> list[dict[str, Block]]:
     """Return the figures of two models over the pairs for which both have a RAS."""
     one, two = compared[model], compared[other]
     if np.array_equal(one.known, two.known):
         return [one.blocks, two.blocks]
-    both = pl.Series(one.known & two.known)
+    common = pl.col("pair").is_in(np.intersect1d(one.known, two.known))
     return [
-        joined(figures(_pairs(connection, scope, key).filter(both), drawn, COMPARED, parts=False))
+        joined(figures(_pairs(connection, scope, key).filter(common), drawn, COMPARED, parts=False))
         for key in (model, other)
     ]
 
 
 def _pairs(connection: duckdb.DuckDBPyConnection, scope: str, model: str) -> pl.DataFrame:
-    return fetch(connection, statement("bootstrap_pairs"), {"scope": scope, "model": model})
+    values = {"scope": scope, "model": model}
+    pairs = fetch(connection, statement("bootstrap_pairs"), values)
+    # Texts would point into what DuckDB handed over, and keep all of it in memory.
+    return pairs.cast({pl.String: pl.Categorical})
+
+
+def _needed(block: Block) -> Block:
+    """Return the figures that a model is compared by, or contrasted with itself."""
+    crossing = block.cells["crossing"][0]
+
+    def is_needed(label: Label) -> bool:
+        compared = crossing in COMPARED and label.part is None
+        return compared or is_contrasted(crossing, label)
+
+    return block.only(is_needed)
 
 
 def _whole(block: Block) -> Block:
     return block.only(lambda label: label.part is None)
 
 
-def _differences(block: Block, other: Block) -> pl.DataFrame:
+def _differences(block: Block) -> pl.DataFrame:
     """Return rows of `differences` but for scope and models."""
-    rows = _intervals(replace(block, draws=block.draws - other.draws))
-    return rows.drop("part", "tau").rename({"value": "difference"})
+    return _intervals(block).drop("part", "tau").rename({"value": "difference"})
+
+
+def _together(apart: Mapping[tuple[str, str], Block]) -> pl.DataFrame:
+    """Return rows of `simultaneous_differences` but for the scope, each two models both ways."""
+    blocks = list(apart.values())
+    draws = np.concatenate([block.draws for block in blocks], axis=1)
+    enough = np.concatenate([block.n_images for block in blocks], axis=1) >= 2
+    low, high = simultaneous(np.where(enough[..., None], draws, np.nan))
+    models = pl.DataFrame(list(apart), schema=["model", "other"], orient="row")
+    ends = {"difference": draws[..., 0], "low": low, "high": high}
+    rows = pl.concat(
+        models.with_columns(
+            pl.lit(label.measure).alias("measure"),
+            *(pl.Series(name, x[place], nan_to_null=True) for name, x in ends.items()),
+        )
+        for place, label in enumerate(blocks[0].labels)
+    )
+    turned = rows.select(
+        pl.col("other").alias("model"),
+        pl.col("model").alias("other"),
+        "measure",
+        -pl.col("difference"),
+        (-pl.col("high")).alias("low"),
+        (-pl.col("low")).alias("high"),
+    )
+    return pl.concat([rows, turned]).sort("model", "other", "measure")
 
 
 def _intervals(block: Block) -> pl.DataFrame:

@@ -27,7 +27,8 @@ from benchc.diagnose.statistics_schema import (
     MEASURES,
     NULLS,
     ONSETS,
-    STATUSES,
+    PAIR_STATUS,
+    SIMULTANEOUS_DIFFERENCES,
     VERDICTS,
 )
 from benchc.tables import INTEGER, REAL, TEXT, TEXTS, TRUTH, Column, Table
@@ -248,21 +249,22 @@ GIVEN = (
     tables.SHIFTS,
 )
 
-STATUS = Table(
-    "status",
+MODEL_STATUS = Table(
+    "model_status",
     "what became of every model of the config: nothing disappears silently",
     (
         MODEL,
-        Column("state", TEXT, "measured, or left_out: in the config's `leave_out`, not in figures"),
+        Column("state", TEXT, "measured; failed: no prediction is ok; left_out: in no figure"),
         Column("n_predictions", INTEGER, "rows in `predictions`"),
         Column("n_failed", INTEGER, "of these, rows whose status is not ok"),
+        Column("reason", TEXT, "why it is left out, or how rows failed; NULL if all are ok", True),
     ),
     ("model",),
 )
 
 #: What the build derives, each by the statement of its name, in this order.
 QUERIED = (
-    STATUS,
+    MODEL_STATUS,
     SCOPES,
     TRAJECTORIES,
     CELLS,
@@ -273,12 +275,19 @@ QUERIED = (
     CALIBRATION,
     MEASURES,
     LEADERBOARD,
-    STATUSES,
+    PAIR_STATUS,
     ONSETS,
 )
 
 #: What it derives by bisection and bootstrap, and what it concludes from them.
-RESAMPLED = (FLATTENING, NULLS, INTERVALS, DIFFERENCES, VERDICTS)
+RESAMPLED = (
+    FLATTENING,
+    NULLS,
+    INTERVALS,
+    DIFFERENCES,
+    SIMULTANEOUS_DIFFERENCES,
+    VERDICTS,
+)
 
 DERIVED = (*QUERIED, *RESAMPLED)
 

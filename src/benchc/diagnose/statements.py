@@ -23,15 +23,19 @@ CHECKS = (
 )
 
 #: The published findings, in the order of the report; each is a file in `sql/verdicts/`.
-FINDINGS = (
-    "clean_accuracy_does_not_predict_ras",
-    "most_accurate_model_loses_most",
-    "kept_answers_lose_ras",
-    "gains_come_with_damage",
-    "severity_splits_right_and_wrong",
-    "blur_hurts_right_answers_most",
-    "mild_corruption_raises_accuracy",
-)
+FINDINGS = {
+    "clean_accuracy_does_not_predict_ras": "Clean accuracy does not predict RAS: some other model "
+    "has a better RAS than the most accurate one",
+    "most_accurate_model_loses_most": "The most accurate model on clean pictures loses most, in "
+    "accuracy and in RAS",
+    "kept_answers_lose_ras": "Answers that stay right (Q_cc) lose RAS all the same",
+    "gains_come_with_damage": "Gains come from answers that turn right (Q_wc) and stand beside "
+    "damage to those that were right (Q_c)",
+    "severity_splits_right_and_wrong": "With severity RAS falls where the clean answer was right "
+    "(Q_c) and rises where it was wrong (Q_w)",
+    "blur_hurts_right_answers_most": "Blur hurts right answers (Q_c) most",
+    "mild_corruption_raises_accuracy": "Mild corruption raises accuracy while RAS falls",
+}
 
 
 @cache

@@ -119,6 +119,22 @@ DIFFERENCES = Table(
     (*(column.name for column in _PAIR_OF_MODELS), "measure"),
 )
 
+SIMULTANEOUS_DIFFERENCES = Table(
+    "simultaneous_differences",
+    "paired differences between models over all pairs, with intervals that hold 95 % all together: "
+    "for every two models of a scope and the measures clean_accuracy, accuracy_change and ras",
+    (
+        SCOPE,
+        MODEL,
+        Column("other", TEXT, "the model it is compared with; each two stand both ways"),
+        Column("measure", TEXT, "clean_accuracy, accuracy_change or ras"),
+        Column("difference", REAL, "value of model minus value of other", True),
+        Column("low", REAL, "lower end, NULL below two pictures", True),
+        Column("high", REAL, "upper end, NULL below two pictures", True),
+    ),
+    ("scope", "model", "other", "measure"),
+)
+
 COMPARISONS = Table(
     "comparisons",
     "the differences seen from both sides: each two models stand twice",
@@ -159,8 +175,8 @@ NULLS = Table(
     ("scope", "model", "sample_id", "kind", "corruption", "severity"),
 )
 
-STATUSES = Table(
-    "statuses",
+PAIR_STATUS = Table(
+    "pair_status",
     "how predictions ended, clean and corrupted, by cell: why pairs are missing",
     (
         SCOPE,

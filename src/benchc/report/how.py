@@ -149,8 +149,8 @@ def _reliability(rows: Sequence[Row], order: Sequence[str]) -> Figure:
     return Figure(
         "reliability",
         "Reliability: the share of right answers among answers of like confidence, clean and "
-        "corrupted; a mark's size is its share of the pairs. Below the diagonal a model is surer "
-        "than it is right.",
+        "corrupted; a mark's size is its share of the pairs, and small marks jump about. Below the "
+        "diagonal a model is surer than it is right.",
         by_model(rows, order, panel),
         legend(points.CONDITIONS, _CONDITIONS, ["circle", "square"]),
         ["model", "condition", "from", "to", "pairs", "share", "confidence", "share right"],

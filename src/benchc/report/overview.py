@@ -14,7 +14,7 @@ from benchc.report.charts.spec import domain
 from benchc.report.facts import Facts, Row
 from benchc.report.figure import Figure, Panel, legend
 
-#: Measures of the leaderboard and of the table of companions: name, heading, how it is written.
+#: Measures of the leaderboard and of the companions: name, heading, how it is written.
 LEADING = (
     ("clean_accuracy", "clean accuracy", wording.percent),
     ("corrupted_accuracy", "corrupted accuracy", wording.percent),
@@ -23,21 +23,18 @@ LEADING = (
     ("destructive", "destructive part", wording.signed),
     ("corrective", "corrective part", wording.signed),
 )
-COMPANIONS = (
+FLIPS = (
     ("right_to_wrong", "right to wrong", wording.percent),
     ("wrong_to_right", "wrong to right", wording.percent),
-    ("clean_ece", "ECE, clean", wording.plain),
-    ("corrupted_ece", "ECE, corrupted", wording.plain),
-    ("clean_brier", "Brier, clean", wording.plain),
-    ("corrupted_brier", "Brier, corrupted", wording.plain),
-    ("clean_nll", "NLL, clean", wording.plain),
-    ("corrupted_nll", "NLL, corrupted", wording.plain),
-    ("clean_uncertainty", "entropy, clean", wording.plain),
-    ("corrupted_uncertainty", "entropy, corrupted", wording.plain),
-    ("clean_option_mass", "option mass, clean", wording.percent),
-    ("corrupted_option_mass", "option mass, corrupted", wording.percent),
-    ("clean_ties", "ties, clean", wording.percent),
-    ("corrupted_ties", "ties, corrupted", wording.percent),
+)
+#: Taken on the clean and on the corrupted pictures.
+COMPANIONS = (
+    ("ece", "ECE", wording.plain),
+    ("brier", "Brier score", wording.plain),
+    ("nll", "NLL", wording.plain),
+    ("uncertainty", "entropy", wording.plain),
+    ("option_mass", "option mass", wording.percent),
+    ("ties", "ties", wording.percent),
 )
 _LABELS = {
     "clean": "clean",
@@ -76,6 +73,7 @@ def summary(facts: Facts, scope: str, board: Sequence[Row]) -> dict[str, Any]:
             for row in own
         ],
         "leading": LEADING,
+        "flips_both_ways": FLIPS,
         "companions": COMPANIONS,
         "estimates": estimates,
         "standing": _standing(estimates, scope, order),

@@ -15,6 +15,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
+from benchc.diagnose.statements import FINDINGS
 from benchc.report import cases, chosen, how, overview, specimen, where, wording
 from benchc.report.facts import SCOPES, opened
 from benchc.report.pictures import Pictures, Renderer
@@ -60,6 +61,7 @@ def build_report(
             "scopes": scopes,
             "scope": scope,
             "models": facts("models"),
+            "model_status": facts("model_status"),
             "run": facts("run"),
             "seed": seed,
             "reference_side": reference_side,
@@ -72,12 +74,14 @@ def build_report(
             found = cases.choose(facts, scope, renderer, embedded_size)
             values |= {
                 "order": order,
+                "extent": facts("extent", scope=scope)[0],
                 **overview.summary(facts, scope, board),
                 "beside_control": overview.beside_control(facts, scopes, order),
                 **where.figures(facts, scope, order),
                 **how.figures(facts, scope, order),
+                "findings": FINDINGS,
                 "verdicts": facts("verdicts", scope=scope),
-                "statuses": facts("statuses", scope=scope),
+                "pair_status": facts("pair_status", scope=scope),
                 "per_cell": cases.PER_CELL,
             }
         page = render(
@@ -113,7 +117,7 @@ def render(template: str, **values: Any) -> str:
     ):
         environment.filters[name] = getattr(wording, name)
     environment.filters["script"] = _script
-    environment.globals["signed"] = wording.signed
+    environment.globals |= {"signed": wording.signed, "percent": wording.percent}
     return environment.get_template(template).render(
         files={
             name: Markup(folder.joinpath(name).read_text("utf-8"))

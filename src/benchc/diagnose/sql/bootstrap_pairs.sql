@@ -1,5 +1,7 @@
--- What the bootstrap resamples: one model's pairs in one scope, in one order for all models.
-SELECT   clusters.image,
+-- What the bootstrap resamples: one model's pairs in one scope that have a RAS. All pairs are
+-- numbered in one order for all models.
+SELECT   row_number() OVER (ORDER BY pairs.sample_id, pairs.corruption, pairs.severity) AS pair,
+         clusters.image,
          pairs.benchmark,
          pairs.category,
          pairs.corruption_group,
@@ -53,4 +55,5 @@ LEFT JOIN nulls AS blank
  AND     blank.scope = pairs.scope                AND blank.model = pairs.model
  AND     blank.sample_id = pairs.sample_id
 WHERE    pairs.scope = $scope AND pairs.model = $model
-ORDER BY pairs.sample_id, pairs.corruption, pairs.severity
+QUALIFY  pairs.ras IS NOT NULL
+ORDER BY pair

@@ -89,5 +89,5 @@ def reliability(rows: Sequence[Row]) -> Spec:
             "n_pairs:Q",
         ],
     )
-    lines = base.mark_line(strokeWidth=1.5)
+    lines = base.mark_line(strokeWidth=1.5, opacity=0.4)
     return specification(alt.layer(diagonal, lines, points), height=220)

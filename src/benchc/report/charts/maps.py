@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from benchc.report.charts.spec import Spec, color, named, rows_of, specification
+from benchc.report.charts.spec import SPACED, Spec, color, named, rows_of, specification
 from benchc.report.facts import Row
 
 #: Where a heat map changes colour; the style sheet holds one colour a step, --heat-0 first.
@@ -36,7 +36,10 @@ def heat(rows: Sequence[Row], corruptions: Sequence[str], title: str) -> Spec:
         .encode(
             x=alt.X("severity:O", title="severity", axis=alt.Axis(labelAngle=0, grid=False)),
             y=alt.Y(
-                "corruption:N", sort=list(corruptions), title=None, axis=alt.Axis(labelLimit=120)
+                "corruption:N",
+                sort=list(corruptions),
+                title=None,
+                axis=alt.Axis(labelLimit=120, labelExpr=SPACED),
             ),
             color=alt.Color(
                 "value:Q",

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from benchc.report.charts.spec import INK, Spec, color, named, rows_of, specification, zero
+from benchc.report.charts.spec import (
+    INK,
+    SPACED,
+    Spec,
+    color,
+    named,
+    numbers,
+    rows_of,
+    specification,
+    zero,
+)
 from benchc.report.facts import Row
 
 CONDITIONS = named("clean", "corrupted")
@@ -35,7 +45,7 @@ def intervals(
     """
     placed = [{**row, "place": list(colors).index(row["kind"])} for row in rows]
     scale = alt.Scale(domain=list(limits), nice=False, clamp=True)
-    axis = alt.Axis(format=format, tickCount=6)
+    axis = numbers(format)
     base = alt.Chart(rows_of(placed)).encode(
         y=alt.Y("model:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=130)),
         yOffset=alt.YOffset(
@@ -69,9 +79,14 @@ def moves(
         limits: range of the axis.
     """
     scale = alt.Scale(domain=list(limits), nice=False, clamp=True)
-    axis = alt.Axis(format=format, tickCount=6)
+    axis = numbers(format)
     base = alt.Chart(rows_of(rows)).encode(
-        y=alt.Y("corruption:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=120)),
+        y=alt.Y(
+            "corruption:N",
+            sort=list(order),
+            title=None,
+            axis=alt.Axis(labelLimit=120, labelExpr=SPACED),
+        ),
         tooltip=[
             "corruption:N",
             *(alt.Tooltip(f"{run}:Q", format=".4f") for run in RUNS),

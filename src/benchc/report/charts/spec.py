@@ -15,6 +15,9 @@ Spec = dict[str, Any]
 
 INK = "currentColor"
 
+#: Writes an id on an axis as words.
+SPACED = "replace(datum.label, /_/g, ' ')"
+
 
 def named(*names: str) -> dict[str, str]:
     """Return the colour of each name: a variable of the style sheet, `_` written as `-`."""
@@ -35,6 +38,12 @@ def domain(values: Sequence[float | None]) -> list[float]:
         return [-0.1, 0.1]
     room = 0.06 * (high - low)
     return [round(low - room if low < 0 else low, 6), round(high + room if high > 0 else high, 6)]
+
+
+def numbers(format: str) -> alt.Axis:
+    """Return an axis of numbers, on which 0 has neither sign nor decimals."""
+    label = f"datum.value === 0 ? '0' : format(datum.value, '{format}')"
+    return alt.Axis(tickCount=6, labelExpr=label)
 
 
 def rows_of(rows: Sequence[Row]) -> alt.Data:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from benchc.report.charts.spec import INK, Spec, color, named, rows_of, specification, zero
+from benchc.report.charts.spec import INK, Spec, color, named, numbers, rows_of, specification, zero
 from benchc.report.facts import Row
 from benchc.report.wording import finite
 
@@ -77,9 +77,7 @@ def _stacked(
         .mark_bar(stroke="var(--back)", strokeWidth=0.5, height={"band": 0.72})
         .encode(
             y=alt.Y("model:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=130)),
-            x=alt.X(
-                f"{field}:Q", title=title, stack="zero", axis=alt.Axis(format=format, tickCount=6)
-            ),
+            x=alt.X(f"{field}:Q", title=title, stack="zero", axis=numbers(format)),
             color=color("class", colors),
             order=alt.Order("place:Q"),
             tooltip=[

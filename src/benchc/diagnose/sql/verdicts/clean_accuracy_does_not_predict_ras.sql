@@ -1,28 +1,22 @@
 -- "Clean accuracy does not predict RAS": some other model has a better RAS than the one with the
--- best clean accuracy. The best RAS of the others stands for them.
-WITH whole AS (
-    SELECT scope, model, clean_accuracy, ras FROM measures WHERE crossing = 'all' AND n_pairs > 0
-),
-best AS (
-    SELECT   scope, model
-    FROM     whole
-    QUALIFY  row_number() OVER (PARTITION BY scope ORDER BY clean_accuracy DESC, model) = 1
-),
-rival AS (
-    SELECT   scope, whole.model AS other
-    FROM     whole
-    JOIN     best USING (scope)
-    WHERE    whole.model <> best.model
-    QUALIFY  row_number() OVER (PARTITION BY scope ORDER BY ras DESC, whole.model) = 1
+-- best clean accuracy. The interval holds whichever model that is, and whichever other is best.
+WITH ahead AS (
+    SELECT   scope,
+             model,
+             min(difference)                                    AS value,
+             CASE WHEN bool_and(low IS NOT NULL) THEN min(low)  END AS low,
+             CASE WHEN bool_and(low IS NOT NULL) THEN min(high) END AS high
+    FROM     simultaneous_differences
+    WHERE    measure = 'ras' AND difference IS NOT NULL
+    GROUP BY scope, model
 )
 SELECT   scope,
-         CAST(NULL AS VARCHAR) AS model,
-         format('RAS of {} minus that of {}', model, coalesce(other, 'no other model')) AS contrast,
-         'negative'            AS expected,
-         difference            AS value,
-         low,
-         high
-FROM     best
-LEFT JOIN rival USING (scope)
-LEFT JOIN (SELECT * FROM comparisons WHERE crossing = 'all' AND measure = 'ras')
-         USING (scope, model, other)
+         CAST(NULL AS VARCHAR)                                  AS model,
+         format('RAS of {} minus the best of the others', named) AS contrast,
+         'negative'                                             AS expected,
+         max(value) FILTER (WHERE leads)                        AS value,
+         CASE WHEN bool_and(low IS NOT NULL) THEN min(low)  END AS low,
+         CASE WHEN bool_and(low IS NOT NULL) THEN max(high) END AS high
+FROM     most_accurate
+LEFT JOIN ahead USING (scope, model)
+GROUP BY scope, named

@@ -1,33 +1,28 @@
 -- "The model with the best clean accuracy had the largest loss and the most negative RAS": it is
--- below even the lowest of the others, in RAS and in what it loses of its accuracy.
-WITH whole AS (
-    SELECT scope, model, clean_accuracy, measure, value
-    FROM   (UNPIVOT measures ON ras, accuracy_change INTO NAME measure VALUE value)
-    WHERE  crossing = 'all'
+-- below even the lowest of the others, in RAS and in what it loses of its accuracy. The interval
+-- holds whichever model that is, and whichever other is lowest.
+WITH stated (measure, quantity) AS (
+    VALUES ('ras', 'RAS'), ('accuracy_change', 'accuracy change')
 ),
-best AS (
-    SELECT   scope, measure, model
-    FROM     whole
-    QUALIFY  row_number() OVER (PARTITION BY scope, measure
-                                ORDER BY clean_accuracy DESC, model) = 1
-),
-rival AS (
-    SELECT   scope, measure, whole.model AS other
-    FROM     whole
-    JOIN     best USING (scope, measure)
-    WHERE    whole.model <> best.model
-    QUALIFY  row_number() OVER (PARTITION BY scope, measure ORDER BY value, whole.model) = 1
+behind AS (
+    SELECT   scope,
+             model,
+             measure,
+             max(difference)                                    AS value,
+             CASE WHEN bool_and(low IS NOT NULL) THEN max(low)  END AS low,
+             CASE WHEN bool_and(low IS NOT NULL) THEN max(high) END AS high
+    FROM     simultaneous_differences
+    WHERE    difference IS NOT NULL
+    GROUP BY scope, model, measure
 )
 SELECT   scope,
-         CAST(NULL AS VARCHAR) AS model,
-         format('{} of {} minus that of {}',
-                CASE measure WHEN 'ras' THEN 'RAS' ELSE 'accuracy change' END,
-                model, coalesce(other, 'no other model')) AS contrast,
-         'negative'            AS expected,
-         difference            AS value,
-         low,
-         high
-FROM     best
-LEFT JOIN rival USING (scope, measure)
-LEFT JOIN (SELECT * FROM comparisons WHERE crossing = 'all')
-         USING (scope, measure, model, other)
+         CAST(NULL AS VARCHAR)                                  AS model,
+         format('{} of {} minus the lowest of the others', quantity, named) AS contrast,
+         'negative'                                             AS expected,
+         max(value) FILTER (WHERE leads)                        AS value,
+         CASE WHEN bool_and(low IS NOT NULL) THEN min(low)  END AS low,
+         CASE WHEN bool_and(low IS NOT NULL) THEN max(high) END AS high
+FROM     most_accurate
+CROSS JOIN stated
+LEFT JOIN behind USING (scope, model, measure)
+GROUP BY scope, named, measure, quantity
