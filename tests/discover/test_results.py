@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchc import tables
 from benchc.discover import database, page, results
 from benchc.discover.export import export_failures
 from benchc.discover.pictures import loader, pictures
 from benchc.discover.play import Outcome
 from benchc.discover.players import Asked, Judgement
+from benchc.discover.tables import ASKED, MEASURES, QUESTION_SKILLS, SKILLS, STEPS, TRAINING
 from benchc.errors import BadInput
 
 GAMES = [
@@ -63,14 +63,12 @@ def built(asked, tmp_path_factory):
     ]  # fmt: skip
     skills, placed = results.skill_tables(asked, Letters())
     frames = {
-        "asked": tables.DISCOVER_ASKED.conform(asked),
-        "question_skills": tables.DISCOVER_QUESTION_SKILLS.conform(placed),
-        "found_skills": tables.DISCOVER_SKILLS.conform(skills),
-        "measures": tables.DISCOVER_MEASURES.conform(
-            results.measure_table(asked, placed, Letters())
-        ),
-        "training": tables.DISCOVER_TRAINING.conform(results.curve_table(log, *GAMES[1])),
-        "steps": tables.DISCOVER_STEPS.conform(results.step_table(log, *GAMES[1])),
+        "asked": ASKED.conform(asked),
+        "question_skills": QUESTION_SKILLS.conform(placed),
+        "found_skills": SKILLS.conform(skills),
+        "measures": MEASURES.conform(results.measure_table(asked, placed, Letters())),
+        "training": TRAINING.conform(results.curve_table(log, *GAMES[1])),
+        "steps": STEPS.conform(results.step_table(log, *GAMES[1])),
     }
     path = tmp_path_factory.mktemp("discovery") / "discovery.duckdb"
     database.build(frames, path)

@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 import typer
 
-from benchc import inline, tables
+from benchc import inline
 from benchc.discover.settings import WAYS, Discover
+from benchc.discover.tables import ASKED, MEASURES, QUESTION_SKILLS, SKILLS, STEPS, TRAINING
 from benchc.errors import BadInput
+from benchc.tables import renamed_into_place
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -76,10 +78,10 @@ def play(
     outcomes = held_out_outcomes(game, examples)
     place = (key, way, corruption or "clean", severity if corruption else 0)
     log = read_log(work)
-    tables.DISCOVER_TRAINING.write(curve_table(log, *place), training)
-    tables.DISCOVER_STEPS.write(step_table(log, *place), steps)
+    TRAINING.write(curve_table(log, *place), training)
+    STEPS.write(step_table(log, *place), steps)
     asked = asked_table(outcomes, *place)
-    tables.DISCOVER_ASKED.write(asked, out)
+    ASKED.write(asked, out)
     finish(work)
     print(f"{out}: {asked.height} questions, {asked['failed'].sum()} of them failures of {key}")
 
@@ -96,8 +98,8 @@ def taxonomy(
     from benchc.discover.results import skill_tables
 
     found, placed = skill_tables(_read(asked), Embedder(embedder))
-    tables.DISCOVER_SKILLS.write(found, skills)
-    tables.DISCOVER_QUESTION_SKILLS.write(placed, questions)
+    SKILLS.write(found, skills)
+    QUESTION_SKILLS.write(placed, questions)
     print(f"{skills}: {found.height} skills of {placed.height} different failed questions")
 
 
@@ -112,10 +114,8 @@ def measure(
     from benchc.discover.embedding import Embedder
     from benchc.discover.results import measure_table
 
-    found = measure_table(
-        _read(asked), tables.DISCOVER_QUESTION_SKILLS.read(questions), Embedder(embedder)
-    )
-    tables.DISCOVER_MEASURES.write(found, out)
+    found = measure_table(_read(asked), QUESTION_SKILLS.read(questions), Embedder(embedder))
+    MEASURES.write(found, out)
     print(f"{out}: {found.height} measures")
 
 
@@ -152,11 +152,11 @@ def build(
 
     frames = {
         "asked": _read(asked),
-        "question_skills": tables.DISCOVER_QUESTION_SKILLS.read(questions),
-        "found_skills": tables.DISCOVER_SKILLS.read(skills),
-        "measures": tables.DISCOVER_MEASURES.read(measures),
-        "training": pl.concat([tables.DISCOVER_TRAINING.read(path) for path in training]),
-        "steps": pl.concat([tables.DISCOVER_STEPS.read(path) for path in steps]),
+        "question_skills": QUESTION_SKILLS.read(questions),
+        "found_skills": SKILLS.read(skills),
+        "measures": MEASURES.read(measures),
+        "training": pl.concat([TRAINING.read(path) for path in training]),
+        "steps": pl.concat([STEPS.read(path) for path in steps]),
     }
     build_database(frames, out)
     print(f'{out}: try: benchc sql --database {out} "FROM skill_failure_rates"')
@@ -174,7 +174,7 @@ def report(
     from benchc.discover.pictures import loader
 
     page = build_page(database, loader(images, seed))
-    with tables.renamed_into_place(out) as temporary:
+    with renamed_into_place(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
     print(out)
 
@@ -202,4 +202,4 @@ def _read(paths: list[Path]) -> pl.DataFrame:
         raise BadInput(
             "no game was played: name models under test in `discover.full` or `discover.brief`"
         )
-    return pl.concat([tables.DISCOVER_ASKED.read(path) for path in paths])
+    return pl.concat([ASKED.read(path) for path in paths])

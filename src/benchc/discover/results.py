@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchc import tables
 from benchc.discover.embedding import Embedder
 from benchc.discover.measures import OF_FAILURES, Estimate, Failures, over_draws, rate
 from benchc.discover.play import Outcome
 from benchc.discover.reward import opening
+from benchc.discover.tables import ASKED, MEASURES, QUESTION_SKILLS, SKILLS, STEPS, TRAINING
 from benchc.discover.taxonomy import build_taxonomy
 
 
@@ -23,7 +23,7 @@ def asked_table(
     outcomes: Sequence[Outcome], model: str, way: str, corruption: str, severity: int
 ) -> pl.DataFrame:
     """Return `discover_asked`: one row a question that was asked about held-out pictures."""
-    return tables.DISCOVER_ASKED.from_rows(
+    return ASKED.from_rows(
         {
             "model": model,
             "way": way,
@@ -53,7 +53,7 @@ def curve_table(
     log: Sequence[dict[str, Any]], model: str, way: str, corruption: str, severity: int
 ) -> pl.DataFrame:
     """Return `discover_training` from the rows of a training's log."""
-    return tables.DISCOVER_TRAINING.from_rows(
+    return TRAINING.from_rows(
         {
             "model": model,
             "way": way,
@@ -73,7 +73,7 @@ def step_table(
     log: Sequence[dict[str, Any]], model: str, way: str, corruption: str, severity: int
 ) -> pl.DataFrame:
     """Return `discover_steps`: for each step and primitive, what was asked and what failed."""
-    return tables.DISCOVER_STEPS.from_rows(
+    return STEPS.from_rows(
         {
             "model": model,
             "way": way,
@@ -122,7 +122,7 @@ def skill_tables(asked: pl.DataFrame, embedder: Embedder) -> tuple[pl.DataFrame,
     )
     others = asked.filter("valid")["question"].unique().sort().to_list() if texts else []
     nearest = (embedder.embed(others) @ embedder.embed(texts).T).argmax(1) if others else []
-    placed = tables.DISCOVER_QUESTION_SKILLS.from_rows(
+    placed = QUESTION_SKILLS.from_rows(
         {
             "question": text,
             "skill": int(found.skill[near]),
@@ -137,7 +137,7 @@ def skill_tables(asked: pl.DataFrame, embedder: Embedder) -> tuple[pl.DataFrame,
         .agg(pl.col("model").unique().sort())
         .iter_rows()
     )
-    skills = tables.DISCOVER_SKILLS.from_rows(
+    skills = SKILLS.from_rows(
         {
             "skill": s.number,
             "name": s.name,
@@ -182,7 +182,7 @@ def measure_table(asked: pl.DataFrame, placed: pl.DataFrame, embedder: Embedder)
             for name, function in OF_FAILURES.items():
                 found = over_draws(function, own, drawn, *key)
                 rows.append({**place, **_row(name, found, drawn)})
-    return tables.DISCOVER_MEASURES.from_rows(rows)
+    return MEASURES.from_rows(rows)
 
 
 def _rates(part: pl.DataFrame, *key: str | int) -> dict[str, Estimate]:
