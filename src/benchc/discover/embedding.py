@@ -44,8 +44,10 @@ class Embedder:
         """Return unit vectors, float64 of shape (texts, width)."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
+            # One at a time: padding to a batch's longest text would change the last digits, and
+            # a training that goes on after a kill embeds its texts in other batches.
             vectors = self._model.encode(
-                new, batch_size=64, normalize_embeddings=True, show_progress_bar=False
+                new, batch_size=1, normalize_embeddings=True, show_progress_bar=False
             )
             self._known |= dict(zip(new, vectors.astype(np.float64), strict=True))
         return np.array([self._known[text] for text in texts]).reshape(
