@@ -123,11 +123,11 @@ def test_relative_robustness_flips_and_parts_belong_together(synthetic_database)
     assert max(apart.row(0)) < 1e-12
 
 
-def test_statuses_say_why_pairs_are_missing(synthetic_database):
+def test_pair_status_says_why_pairs_are_missing(synthetic_database):
     found = query(
         synthetic_database,
         """SELECT scope, model, sum(n_pairs) AS missing, list(DISTINCT status) AS statuses
-           FROM   statuses
+           FROM   pair_status
            WHERE  severity > 0 AND (status <> 'ok' OR clean_status <> 'ok')
            GROUP BY ALL ORDER BY ALL""",
     )
