@@ -12,7 +12,7 @@ export PATH := $(BIN):$(PATH)
 run: $(VENV)/ready
 	snakemake --cores $(CORES) $(ARGS)
 
-# Failure discovery; discover-full tries every way to ask against every model.
+# Failure discovery; discover-full tries every way to ask against `discover.brief` too.
 discover discover-full: $(VENV)/ready
 	snakemake --cores $(CORES) $(subst -,_,$@) $(ARGS)
 

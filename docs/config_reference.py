@@ -1,5 +1,6 @@
 """Write docs/config.md from the types in benchc.config: python docs/config_reference.py."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,13 @@ from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.pool import specs
 
 SECTIONS: list[tuple[str, type[BaseModel], str]] = [
-    ("The run", Config, "Top-level keys. A config file of your own replaces whole keys of these."),
+    (
+        "The run",
+        Config,
+        "Top-level keys. A config file of your own replaces whole keys of these. Where it gives "
+        "`models`, the default `selectors` and `discover` do not apply: all its models select, and "
+        "no questioner is trained against any.",
+    ),
     ("`sources.KEY` of kind `drawn`", specs.DrawnSource, ""),
     ("`sources.KEY` of kind `folder`", specs.FolderSource, ""),
     ("`sources.KEY` of kind `vlmevalkit`", specs.VlmevalkitSource, ""),
@@ -56,7 +63,7 @@ def default(field: Any) -> str:
         return "all"
     if isinstance(value, tuple):
         value = list(value)
-    return "" if value is None or value == [] else f"`{value!r}`".replace("'", '"')
+    return "" if value is None or value == [] else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 def page() -> str:

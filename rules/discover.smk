@@ -32,7 +32,7 @@ rule play:
         "../envs/benchc.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=600,
         gpu=RUN.discovery_gpus,
     params:
@@ -71,7 +71,7 @@ rule sort_failures:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
@@ -96,7 +96,7 @@ rule measure_ways:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
@@ -131,7 +131,7 @@ rule discovery_database:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=30,
     params:
         tables=lambda wildcards, input: [
@@ -157,7 +157,7 @@ rule discovery_report:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=30,
     params:
         seed=RUN.config.seed,

@@ -19,7 +19,7 @@ rule fetch:
     conda:
         "../envs/benchc.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=1440,
     params:
         # Asks for `threads` so that it triggers no rerun: the name says what counts.

@@ -55,7 +55,7 @@ rule teach_questioner:
         "../envs/benchc.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=90,
     shell:
         "benchc --log {log} reference teach results/reference/qwen2vl"

@@ -223,7 +223,12 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
         if file.suffix in (".yaml", ".yml"):
             yaml_text.load(file.read_text(encoding="utf-8"), str(file))
     own = project / "config.yaml"
-    defaults = yaml_text.load(own.read_text(encoding="utf-8"), str(own))
+    try:
+        defaults = yaml_text.load(own.read_text(encoding="utf-8"), str(own))
+    except OSError as error:
+        raise BadInput(
+            f"{own}: {error.strerror}; work in the folder of the Snakefile, or give it as --project"
+        ) from None
     if "models" in values:
         defaults.pop("selectors", None)
         defaults.pop("discover", None)

@@ -27,11 +27,14 @@ def content_hashes(folder: Path) -> Iterator[tuple[str, str]]:
         Path below `folder` (for a database with `:table`), and 64 hex digits.
 
     Raises:
-        BadInput: there is no such folder, or a file cannot be read.
+        BadInput: there is no such folder, it holds no table, or a file cannot be read.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
-    for path in sorted(folder.rglob("*")):
+    files = sorted(folder.rglob("*"))
+    if not any(path.suffix in (".csv", ".parquet", ".duckdb") for path in files):
+        raise BadInput(f"{folder}: holds no table; give the folder `results` of a run")
+    for path in files:
         name = path.relative_to(folder).as_posix()
         if path.name.startswith(".") or _PARTS in path.relative_to(folder).parts:
             continue

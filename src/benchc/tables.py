@@ -109,9 +109,13 @@ class Table:
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise BadInput(
-                f"{path}: not a readable Parquet file ({reason}); delete it and run again"
+                f"{path}: not a readable Parquet file ({reason}); {self._way_out}"
             ) from None
-        raise BadInput(f"{path}: not a `{self.name}` table: {drift}; delete it and run again")
+        raise BadInput(f"{path}: not a `{self.name}` table: {drift}; {self._way_out}")
+
+    @property
+    def _way_out(self) -> str:
+        return f"give a `{self.name}` table, or, if a run wrote this, delete it and run again"
 
 
 def _finite_or_null(column: Column) -> pl.Expr:

@@ -394,7 +394,14 @@ def test_query_is_read_only_and_says_what_is_wrong(synthetic_database, tmp_path)
     (tmp_path / "text.duckdb").write_text("hello " * 1000)
     with pytest.raises(BadInput, match="not a readable DuckDB database"):
         query(tmp_path / "text.duckdb", "SELECT 1")
-    for sql in ("SELEC 1", "FROM nothing", "DROP TABLE run", "SELECT nope FROM run"):
+    for sql in (
+        "SELEC 1",
+        "FROM nothing",
+        "DROP TABLE run",
+        "SELECT nope FROM run",
+        "",
+        "SELECT 1; SELECT 2",
+    ):
         with pytest.raises(BadInput, match="SQL refused") as caught:
             query(synthetic_database, sql)
         assert "\n" not in str(caught.value)

@@ -1,5 +1,6 @@
 import json
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -197,6 +198,12 @@ def test_no_failure_at_all_makes_an_empty_tree(asked):
     skills, placed = results.skill_tables(asked.filter(~pl.col("failed")), Letters())
     assert skills.is_empty()
     assert placed.is_empty()
+
+
+def test_a_database_of_something_else_is_refused(tmp_path):
+    duckdb.connect(str(tmp_path / "x.duckdb")).close()
+    with pytest.raises(BadInput, match="no database of a discovery"):
+        page.build_page(tmp_path / "x.duckdb", loader(None, 1))
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):

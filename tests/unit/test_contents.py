@@ -73,6 +73,8 @@ def test_a_database_holds_what_its_tables_hold(tmp_path):
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(BadInput, match="holds no table"):
+        list(content_hashes(tmp_path))
     with pytest.raises(BadInput, match="no such folder"):
         list(content_hashes(tmp_path / "none"))
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")

@@ -46,6 +46,8 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
     try:
+        if len(connection.extract_statements(sql)) != 1:
+            raise BadInput("SQL refused: give one statement")
         rows = connection.sql(sql)
         return pl.DataFrame() if rows is None else pl.DataFrame(rows)
     except duckdb.Error as error:

@@ -90,7 +90,7 @@ def play(
 def taxonomy(
     asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
     skills: Path = typer.Option(help="Where the skills go."),
-    questions: Path = typer.Option(help="Where the skill of each failed question goes."),
+    questions: Path = typer.Option(help="Where the skill of each valid question goes."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
 ) -> None:
     """Sort the failures of all models and all ways into skills and meta-skills."""
@@ -106,7 +106,7 @@ def taxonomy(
 @app.command()
 def measure(
     asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
-    questions: Path = typer.Option(help="The skill of each failed question."),
+    questions: Path = typer.Option(help="The skill of each valid question."),
     out: Path = typer.Option(help="Where the measures go."),
     embedder: str | None = typer.Option(None, help="A sentence-transformers folder."),
 ) -> None:
@@ -200,6 +200,7 @@ def _read(paths: list[Path]) -> pl.DataFrame:
     """
     if not paths:
         raise BadInput(
-            "no game was played: name models under test in `discover.full` or `discover.brief`"
+            "no game was played: give --asked, or name models under test in `discover.full` or "
+            "`discover.brief` of the config"
         )
     return pl.concat([ASKED.read(path) for path in paths])

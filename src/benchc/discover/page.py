@@ -21,6 +21,7 @@ from PIL import Image
 
 from benchc.discover.database import opened
 from benchc.discover.settings import CONTROL, WAYS
+from benchc.errors import BadInput
 
 MEASURES = (
     ("fdr", "FDR, %", 100, 1),
@@ -91,7 +92,13 @@ def build_page(database: Path, load: Load) -> str:
 
 def _rows(connection: duckdb.DuckDBPyConnection, name: str, **values: Any) -> list[Row]:
     text = (resources.files("benchc.discover") / "sql" / "page" / f"{name}.sql").read_text("utf-8")
-    cursor = connection.execute(text, values or None)
+    try:
+        cursor = connection.execute(text, values or None)
+    except duckdb.CatalogException:
+        raise BadInput(
+            "this is no database of a discovery; `make discover` makes one, "
+            "`results/discover/default/discovery.duckdb`"
+        ) from None
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
