@@ -50,11 +50,14 @@ def test_charts_are_drawn_without_a_complaint_or_a_request(report: Path) -> None
           drawn: charts.filter((chart) => chart.querySelector("svg path, svg line")).length,
           unnamed: charts.filter((chart) => !chart.getAttribute("aria-label")).length,
           broken: [...document.images].filter((image) => !image.naturalWidth).length,
+          long: [...document.querySelectorAll(".chart svg text")].map((text) => text.textContent)
+            .filter((text) => /\\.\\d{4}|NaN|undefined|null/.test(text)),
         };
         """,
     )
     assert seen.outcome["drawn"] == seen.outcome["charts"] > 15
     assert seen.outcome["unnamed"] == seen.outcome["broken"] == 0
+    assert seen.outcome["long"] == []
     assert seen.console == []
     assert seen.asked == []
 

@@ -171,7 +171,7 @@ def _figure(
             (wording.spaced(row["corruption"]), f"{form(row['first'])} and {form(row['second'])}")
             for row in lines
         )
-        spec = points.moves(lines, order, heading, "%" if share else "+.2f", limits)
+        spec = points.moves(lines, order, heading, ".0%" if share else "+.2f", limits)
         return Panel(model, spec, f"{model}, {heading} in {names[0]} and {names[1]}: {said}")
 
     return Figure(

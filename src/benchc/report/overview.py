@@ -141,7 +141,7 @@ def _standing(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure:
             Panel(
                 "Accuracy",
                 points.intervals(
-                    accuracy, order, points.CONDITIONS, "share right", "%", [0.0, 1.0]
+                    accuracy, order, points.CONDITIONS, "share right", ".0%", [0.0, 1.0]
                 ),
                 f"Accuracy: {_said(accuracy, wording.percent)}",
             ),
@@ -234,7 +234,7 @@ def beside_control(facts: Facts, scopes: Sequence[str], order: Sequence[str]) ->
                     order,
                     colors,
                     heading,
-                    "%" if share else "+.2f",
+                    ".0%" if share else "+.2f",
                     [0.0, 1.0] if share else domain(ends),
                 ),
                 f"{heading}: {_said(rows, form)}",

@@ -32,7 +32,7 @@ def shares(rows: Sequence[Row], order: Sequence[str], colors: Mapping[str, str])
         order: models from the top.
         colors: the classes in order, with their colours.
     """
-    bars = _stacked(rows, order, colors, "share", "share of pairs", "%")
+    bars = _stacked(rows, order, colors, "share", "share of pairs", ".0%")
     return specification(bars, height=28 * len(order))
 
 
