@@ -25,7 +25,8 @@ def discover() -> None:
     """Find what a model under test cannot see: a questioner learns to ask what it gets wrong.
 
     `play` trains and measures one way of asking against one model; `taxonomy` sorts all failures
-    into skills; `measure` compares the ways; `export` writes the failures as a fine-tuning set.
+    into skills; `measure` compares the ways; `build` and `report` make the database and the page;
+    `export` writes the failures as a fine-tuning set.
     `snakemake --cores all discover` runs them all.
     """
 

@@ -1,0 +1,56 @@
+"""`benchc sql`: what it reads, how it prints, and what it refuses."""
+
+import json
+
+import polars as pl
+import pytest
+
+from benchc.diagnose.query import print_query, query
+from benchc.errors import BadInput
+
+
+def test_query_is_read_only_and_says_what_is_wrong(synthetic_database, tmp_path):
+    with pytest.raises(BadInput, match="no such database"):
+        query(tmp_path / "none.duckdb", "SELECT 1")
+    (tmp_path / "text.duckdb").write_text("hello " * 1000)
+    with pytest.raises(BadInput, match="not a readable DuckDB database"):
+        query(tmp_path / "text.duckdb", "SELECT 1")
+    for sql in (
+        "SELEC 1",
+        "FROM nothing",
+        "DROP TABLE run",
+        "SELECT nope FROM run",
+        "",
+        "SELECT 1; SELECT 2",
+    ):
+        with pytest.raises(BadInput, match="SQL refused") as caught:
+            query(synthetic_database, sql)
+        assert "\n" not in str(caught.value)
+
+
+def test_printed_forms(synthetic_database, tmp_path, capsys):
+    sql = "SELECT model, p, sum(severity) AS s FROM predictions GROUP BY ALL ORDER BY ALL LIMIT 3"
+    print_query(synthetic_database, sql, "csv")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "model,p,s"
+    model, rest = lines[1].split(",", 1)
+    assert (model, len(lines)) == ("007", 4)
+    assert isinstance(json.loads(rest.rsplit(",", 1)[0].strip('"')), list)
+    print_query(synthetic_database, sql, "json")
+    assert [row["model"] for row in json.loads(capsys.readouterr().out)] == ["007"] * 3
+    print_query(synthetic_database, sql)
+    assert "007" in capsys.readouterr().out
+    print_query(synthetic_database, sql, "parquet", tmp_path / "x.parquet")
+    assert pl.read_parquet(tmp_path / "x.parquet").height == 3
+    with pytest.raises(BadInput, match="--format"):
+        print_query(synthetic_database, sql, "xml")
+    with pytest.raises(BadInput, match="--out"):
+        print_query(synthetic_database, sql, "parquet")
+
+
+@pytest.mark.parametrize(
+    "statement", ["COPY (SELECT 1) TO 'out.csv'", "FROM read_csv('in.csv')", "DROP TABLE samples"]
+)
+def test_a_query_can_only_read_the_database(synthetic_database, statement):
+    with pytest.raises(BadInput, match="SQL refused"):
+        query(synthetic_database, statement)
