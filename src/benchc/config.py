@@ -3,18 +3,18 @@
 Never reads the network or loads a model; paths stay as they are written.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from benchc import yaml_text
+from benchc.checked import checked, nearest
 from benchc.discover.settings import Discover
 from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
-from benchc.infer.settings import Key, Model, OpenAIModel, TransformersModel
+from benchc.infer.settings import Key, Model
 from benchc.pool.specs import DrawnSource, Source
 from benchc.section import Section
 
@@ -174,14 +174,13 @@ class Config(Section):
         for name, chosen_keys in chosen.items():
             for key in chosen_keys:
                 if key not in self.models:
-                    nearest = _nearest(key, self.models)
-                    raise ValueError(f"{name}: {key!r} is not in models{nearest}")
+                    raise ValueError(f"{name}: {key!r} is not in models{nearest(key, self.models)}")
         if set(self.selectors) <= set(self.leave_out):
             raise ValueError("leave_out: no selector is left; name another one in `selectors`")
         corruption = self.discover.corruption
         if corruption is not None and corruption not in CORRUPTION_NAMES:
             raise ValueError(
-                f"discover.corruption: {corruption!r}{_nearest(corruption, CORRUPTION_NAMES)}"
+                f"discover.corruption: {corruption!r}{nearest(corruption, CORRUPTION_NAMES)}"
             )
         for name in ("selectors", "leave_out", "corruptions", "severities"):
             values = getattr(self, name)
@@ -232,10 +231,7 @@ def read_config(values: Mapping[str, Any], project: Path, files: Iterable[Path] 
     if "models" in values:
         defaults.pop("selectors", None)
         defaults.pop("discover", None)
-    try:
-        config = Config.model_validate({**defaults, **values})
-    except ValidationError as error:
-        raise BadInput(_one_line(error)) from None
+    config: Config = checked(Config, {**defaults, **values}, "config")
     _check_paths(config, project)
     return config
 
@@ -286,57 +282,3 @@ def _check_discovery(discover: Discover, project: Path) -> None:
             f"config: discover.images: {discover.images} is no folder; relative paths count from "
             f"{project}"
         )
-
-
-_PLAIN = {
-    "tuple_type": "write a list in [ ]",
-    "dict_type": "needs keys of its own, indented below it",
-    "model_type": "needs keys of its own, indented below it",
-    "model_attributes_type": "needs keys of its own, indented below it",
-    "union_tag_not_found": "needs `kind`, for instance `kind: folder`",
-}
-
-
-def _one_line(error: ValidationError) -> str:
-    # A misspelt key explains the field that is missing for it, so it is said first.
-    errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-    first = errors[0]
-    parts = [str(part) for part in first["loc"] if part != "[key]"]
-    if parts[:1] in (["sources"], ["models"]) and len(parts) > 2:
-        # Behind the key pydantic puts the kind or backend, which is no key of the config.
-        del parts[2]
-    place = ".".join(parts).replace("\n", " ")
-    message = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
-    if first["type"] == "extra_forbidden":
-        known = _known_keys(first["loc"])
-        message = f"unknown key{_nearest(str(first['loc'][-1]), known)}"
-    elif first["type"] == "string_pattern_mismatch" and "[key]" in first["loc"]:
-        message = "a key is letters, digits, '.', '_' and '-', and starts with a letter or digit"
-    elif first["type"] == "string_type":
-        message = f"{first['input']!r} is not text; write it in a config file, in quotes"
-    elif first["type"] == "literal_error":
-        choices = [c.strip("'") for c in first["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        message = f"unknown value {first['input']!r}{_nearest(str(first['input']), choices)}"
-    return f"config: {place}: {message}" if place else f"config: {message}"
-
-
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that are allowed where an unknown one was found."""
-    if len(place) == 1:
-        return list(Config.model_fields)
-    if place[0] == "models":
-        kind = OpenAIModel if place[2] == "openai" else TransformersModel
-        return list(kind.model_fields)
-    if place[0] == "sources":
-        from benchc.pool import specs
-
-        names = [n for n in dir(specs) if n.endswith("Source") and not n.startswith("_")]
-        kinds = [getattr(specs, n) for n in names if hasattr(getattr(specs, n), "model_fields")]
-        return sorted({field for kind in kinds for field in kind.model_fields})
-    section = Config.model_fields[str(place[0])].annotation
-    return list(getattr(section, "model_fields", {}))
-
-
-def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(map(str, known))}"

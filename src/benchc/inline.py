@@ -24,5 +24,7 @@ def read(value: str, option: str) -> Any:
             value = Path(value).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text"
-            raise BadInput(f"{option} {place}: cannot be read ({reason})") from None
+            raise BadInput(
+                f"{place}: cannot be read ({reason}); give a file, or the values in {{ }}"
+            ) from None
     return yaml_text.load(value, place)

@@ -108,7 +108,7 @@ def test_a_folder_without_pictures(folder, refusal, tmp_path):
 
 
 def test_a_budget_of_nought_and_a_misspelt_setting(refusal):
-    assert "--settings: budget: Input should be greater than" in refusal({}, {"budget": 0})
+    assert "--settings: budget: 0 should be greater than" in refusal({}, {"budget": 0})
     assert "--settings: bugdet" in refusal({}, {"bugdet": 1})
     assert "--model: " in refusal({"backend": "x"}, {})
 

@@ -38,9 +38,9 @@ def test_models_of_ones_own_all_select_unless_said():
     ("values", "says"),
     [
         ({"modles": {}}, "config: modles: unknown key; did you mean 'models'?"),
-        ({"severities": [0]}, "config: severities.0: Input should be greater than or equal to 1"),
-        ({"severities": [6]}, "config: severities.0: Input should be less than or equal to 5"),
-        ({"severities": [True]}, "config: severities.0: Input should be a valid integer"),
+        ({"severities": [0]}, "config: severities.0: 0 should be greater than or equal to 1"),
+        ({"severities": [6]}, "config: severities.0: 6 should be less than or equal to 5"),
+        ({"severities": [True]}, "config: severities.0: True should be a valid integer"),
         ({"severities": [2, 1]}, "config: severities: list them from low to high"),
         ({"corruptions": ["fogg"]}, "unknown value 'fogg'; did you mean 'fog'?"),
         ({"corruptions": ["fog", "fog"]}, "config: corruptions: a value occurs twice"),

@@ -6,12 +6,12 @@ Never computes: it reads paths and settings, and hands tables on.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import typer
 
 from benchc import inline
+from benchc.checked import checked
 from benchc.discover.settings import WAYS, Discover
 from benchc.discover.tables import ASKED, MEASURES, QUESTION_SKILLS, SKILLS, STEPS, TRAINING
 from benchc.errors import BadInput
@@ -66,8 +66,8 @@ def play(
     from benchc.infer.settings import Model
 
     torch.set_num_threads(threads)
-    chosen: Discover = _checked(Discover, settings, "--settings")
-    tested: Model = _checked(Model, model, "--model")
+    chosen: Discover = checked(Discover, inline.read(settings, "--settings"), "--settings")
+    tested: Model = checked(Model, inline.read(model, "--model"), "--model")
     decides = tested.model_dump(mode="json", exclude={*tested.speed})
     claim(work, {"way": way, "settings": chosen.result_settings(), "model": decides, "seed": seed,
                  "corruption": corruption, "severity": severity, "identity": identity})  # fmt: skip
@@ -178,19 +178,6 @@ def report(
     with renamed_into_place(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
     print(out)
-
-
-def _checked(form: Any, value: str, option: str) -> Any:
-    """Return an option's JSON as the settings that it should hold, checked."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(form).validate_python(inline.read(value, option))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        said = first["msg"].removeprefix("Value error, ")
-        raise BadInput(f"{option}: {place + ': ' if place else ''}{said}") from None
 
 
 def _read(paths: list[Path]) -> pl.DataFrame:

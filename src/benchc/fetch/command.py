@@ -6,10 +6,9 @@ Heavy libraries are loaded when it runs, not when it is listed.
 from pathlib import Path
 
 import typer
-from pydantic import ValidationError
 
 from benchc import inline
-from benchc.errors import BadInput
+from benchc.checked import checked
 from benchc.fetch.origin import Request
 from benchc.fetch.stage import fetch as fetch_to
 
@@ -34,12 +33,7 @@ def files(
     Example: benchc fetch files --out results/fetch/cvbench --spec
     '{hub_id: nyu-visionx/CV-Bench, revision: main, files: ["test_*.parquet"]}'
     """
-    try:
-        wanted = Request.model_validate(inline.read(spec, "--spec"))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "spec"
-        raise BadInput(f"--spec: {key}: {first['msg'].removeprefix('Value error, ')}") from None
+    wanted: Request = checked(Request, inline.read(spec, "--spec"), "--spec")
     record = fetch_to(wanted, out)
     came = record.get("commit") or record.get("sha256") or record.get("md5")
     typer.echo(f"{out}: {len(record['files'])} files, {came}", err=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from benchc import inline
+from benchc.checked import checked
 from benchc.errors import BadInput
 from benchc.fetch.stage import place, read_record
 from benchc.infer.settings import Model, TransformersModel
@@ -143,13 +143,8 @@ def check_model(
 
 
 def _settings(text: str) -> Model:
-    try:
-        return TypeAdapter(Model).validate_python(inline.read(text, "--settings"))
-    except ValidationError as error:
-        first = error.errors()[0]
-        # The first part is the backend, which is no key of the settings.
-        place = ".".join(map(str, first["loc"][1:])) or "settings"
-        raise BadInput(f"--settings: {place}: {first['msg']}") from None
+    model: Model = checked(Model, inline.read(text, "--settings"), "--settings")
+    return model
 
 
 def located(model: Model, fetched: Path | None) -> tuple[Model, Model]:

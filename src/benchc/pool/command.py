@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 from tqdm import tqdm
 
 from benchc import inline
-from benchc.errors import BadInput
+from benchc.checked import checked
 from benchc.fetch.stage import place
 from benchc.pool.build import TABLES, Pool, build_source
 from benchc.pool.build import merge as merge_pools
@@ -112,16 +111,9 @@ def read_spec(text: str) -> Source:
     Raises:
         BadInput: No such file, not YAML, or a key is unknown, missing or of the wrong type.
     """
-    return _checked(inline.read(text, "--spec"), "--spec" if text.lstrip()[:1] == "{" else text)
-
-
-def _checked(raw: Any, where: str) -> Source:
-    try:
-        return TypeAdapter[Source](Source).validate_python(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:]) or "spec"
-        raise BadInput(f"{where}: {place}: {first['msg']}") from None
+    where = "--spec" if text.lstrip()[:1] == "{" else text
+    spec: Source = checked(Source, inline.read(text, "--spec"), where)
+    return spec
 
 
 def _bar(label: str) -> Any:

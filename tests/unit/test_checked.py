@@ -1,0 +1,83 @@
+"""What is wrong with a value of the user's is one line that names the key as it was written."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from benchc.checked import checked
+from benchc.config import Config
+from benchc.discover.settings import Discover
+from benchc.errors import BadInput
+from benchc.fetch.origin import Request
+from benchc.infer.settings import Model
+from benchc.pool.specs import Source
+
+PARQUET = {"kind": "parquet", "path": "x"}
+LLAVA = {"path": "reference/llava"}
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "says"),
+    [
+        (Source, {**PARQUET, "fields": {"questoin": "q"}}, "fields.questoin: unknown key; did you"),
+        (Source, {**PARQUET, "fields": {"options": "x"}}, "fields.options: write a list in [ ]"),
+        (Source, {**PARQUET, "fields": {"options_as": "lits"}}, "did you mean 'list'?"),
+        (Source, {**PARQUET, "fields": "mmbnech"}, "fields: unknown value 'mmbnech'; did you mean"),
+        (Source, PARQUET, "here: fields: is missing"),
+        (Source, {"path": "x"}, "here: needs `kind`"),
+        (Source, {"kind": "mmvp", "pth": "x"}, "here: pth: unknown key; did you mean 'path'?"),
+        (Source, {"kind": "drawn", "samples": 0}, "here: samples: 0 should be greater than 0"),
+        (Discover, {"questioner": {"pth": "x"}}, "questioner.pth: unknown key; did you mean"),
+        (Discover, {"reinforce": {"kll": 1}}, "reinforce.kll: unknown key; did you mean 'kl'?"),
+        (Model, {**LLAVA, "batch_size": "auot"}, "unknown value 'auot'; did you mean 'auto'?"),
+        (Model, {**LLAVA, "batch_size": 0}, "here: batch_size: 0 should be greater than or"),
+        (Model, {**LLAVA, "processor": {"size": {"a": "b"}}}, "processor.size.a: 'b' should be"),
+        (Model, {**LLAVA, "dtype": "fp16"}, "here: dtype: unknown value 'fp16'; known: float32"),
+        (Model, 3, "here: needs keys of its own"),
+        (Request, {"hub": "a/b"}, "hub: unknown key; did you mean 'hub_id'?"),
+        (Config, {"models": 3}, "here: models: needs keys of its own"),
+    ],
+)
+def test_a_refusal_names_the_key_as_it_was_written(form, values, says):
+    with pytest.raises(BadInput) as refusal:
+        checked(form, values, "here")
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+class Leaf(BaseModel, extra="forbid"):
+    number: int = Field(default=1, ge=1)
+    word: Literal["left", "right"] | int = "left"
+
+
+class OtherLeaf(Leaf):
+    kind: Literal["other"]
+
+
+class OneLeaf(Leaf):
+    kind: Literal["one"]
+
+
+class Tree(BaseModel, extra="forbid"):
+    by_name: dict[str, list[Leaf | None]] = {}
+    pair: tuple[Leaf, ...] = ()
+    chosen: Annotated[OneLeaf | OtherLeaf, Field(discriminator="kind")] | None = None
+    either: Leaf | list[Leaf] | None = None
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"by_name": {"a": [None, {"nmber": 1}]}}, "by_name.a.1.nmber: unknown key; did you mean"),
+        ({"pair": [{"nmber": 1}]}, "pair.0.nmber: unknown key; did you mean 'number'?"),
+        ({"chosen": {"kind": "other", "nmber": 1}}, "chosen.nmber: unknown key; did you mean"),
+        ({"chosen": {"kind": "one", "word": "lfet"}}, "chosen.word: unknown value 'lfet'; did you"),
+        ({"either": {"nmber": 1}}, "either.nmber: unknown key; did you mean 'number'?"),
+        ({"by_name": {"a": [{"number": 0}]}}, "by_name.a.0.number: 0 should be greater"),
+    ],
+)
+def test_a_place_is_followed_through_every_kind_of_type(values: dict[str, Any], place: str):
+    with pytest.raises(BadInput) as refusal:
+        checked(Tree, values, "x")
+    assert str(refusal.value).startswith(f"x: {place}")
