@@ -36,7 +36,11 @@ LLAVA = {"path": "reference/llava"}
         (Model, {**LLAVA, "dtype": "fp16"}, "here: dtype: unknown value 'fp16'; known: float32"),
         (Model, 3, "here: needs keys of its own"),
         (Request, {"hub": "a/b"}, "hub: unknown key; did you mean 'hub_id'?"),
-        (Config, {"models": 3}, "here: models: needs keys of its own"),
+        (
+            Config,
+            {"models": 3, "sources": {"a": {"kind": "drawn", "samples": 3}}},
+            "here: models: needs keys of its own",
+        ),
     ],
 )
 def test_a_refusal_names_the_key_as_it_was_written(form, values, says):
