@@ -30,6 +30,11 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     ("`sources.KEY` of kind `folder`", specs.FolderSource, ""),
     ("`sources.KEY` of kind `vlmevalkit`", specs.VlmevalkitSource, ""),
     ("`sources.KEY` of kind `parquet`", specs.ParquetSource, ""),
+    (
+        "`sources.KEY.fields` as a map of columns",
+        specs.FieldMap,
+        "For a table of your own: [an example](pictures.md#benchmarks).",
+    ),
     ("`sources.KEY` of kind `seedbench2plus`", specs.SeedBench2PlusSource, ""),
     ("`sources.KEY` of kind `mmvp`", specs.MmvpSource, ""),
     ("`models.KEY`", TransformersModel, ""),

@@ -4,14 +4,18 @@ import base64
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 from PIL import Image
 
 from benchc.errors import BadInput
 from benchc.pool.build import build_source
+from benchc.pool.command import read_spec
 from benchc.pool.rows import Reason, Unusable
 from benchc.pool.sources.embedded import from_base64, from_cell
 from benchc.pool.sources.fields import FIELD_MAPS
@@ -155,6 +159,7 @@ def test_tsv_as_a_whole(tmp_path):
         read_tsv(spec)
 
 
+PICTURES_PAGE = Path(__file__).parents[2] / "docs" / "pictures.md"
 FIELDS = FieldMap(id=("id",), options=("options",), options_as="list")
 ROW = {"id": 1, "question": "Q?", "options": ["x", "y"], "answer": "B", "image": {"bytes": png()}}
 
@@ -370,3 +375,18 @@ def test_mmvp(tmp_path):
     }
     rejected = build_source("mmvp", spec).rejected
     assert dict(rejected.select("source_ref", "reason").rows())["99"] == "excluded_id"
+
+
+def test_the_example_of_a_map_of_columns(tmp_path):
+    (example,) = re.findall(
+        r"```yaml\n(.*?)```", PICTURES_PAGE.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    spec = yaml.safe_load(example)["sources"]["mine"] | {
+        "path": str(tmp_path / "questions.parquet")
+    }
+    choices = {f"choice_{number}": text for number, text in enumerate("xyz", start=1)}
+    row = {"item": "a", "prompt": "Q?", "topic": "t", "picture": png(), "solution": 2, **choices}
+    pl.DataFrame([row]).write_parquet(spec["path"])
+    (found,) = read_parquet(read_spec(json.dumps(spec))).rows
+    assert (found.source_ref, found.category, found.question) == ("a", "t", "Q?")
+    assert (tuple(found.options), found.answer) == (("x", "y", "z"), 2)

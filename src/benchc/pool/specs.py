@@ -96,28 +96,40 @@ class FieldMap(Section):
     id: tuple[str, ...] = Field(
         default=(), description="Columns joined by `_`; row number when empty."
     )
-    question: str = "question"
-    hint: str | None = None
-    category: str | None = None
-    images: tuple[str, ...] = Field(default=("image",), description="A row must fill exactly one.")
+    question: str = Field(default="question", description="Column of the question.")
+    hint: str | None = Field(
+        default=None, description="Column of what is put before the question, if there is one."
+    )
+    category: str | None = Field(
+        default=None, description="Column by which the report groups samples, if there is one."
+    )
+    images: tuple[str, ...] = Field(
+        default=("image",),
+        description="Columns of encoded pictures, of which a row must fill exactly one.",
+    )
     options: tuple[str, ...] = Field(
         default=(),
-        description="Columns for options_as columns; one for list, literal; the texts for fixed.",
+        description="For `options_as: columns` the columns, for list and literal the one column, "
+        "for fixed the texts themselves.",
     )
     options_as: Literal["columns", "list", "literal", "question", "fixed"] = Field(
         default="columns",
-        description="columns: one an option. list: a list. literal: a list as Python text. "
-        "question: inside the question. fixed: always the same.",
+        description="columns: a column an option. list: a column of lists. literal: a column of "
+        "lists written as Python text. question: in the question's own text. fixed: the same for "
+        "every row.",
     )
     absent: tuple[str, ...] = Field(default=(), description="Texts that stand for no option.")
     absent_means: dict[str, str] = Field(
         default={},
         description="Rows, by id, in which an absent text is an option after all: this one.",
     )
-    answer: str = "answer"
-    answer_as: Literal["letter", "index"] = "letter"
+    answer: str = Field(default="answer", description="Column of the answer.")
+    answer_as: Literal["letter", "index"] = Field(
+        default="letter", description="letter: of the option. index: its number from 0."
+    )
     answers: dict[str, str] = Field(
-        default={}, description="Translation of answers before they are read."
+        default={},
+        description="Translation of answers before they are read, for instance {yes: A, no: B}.",
     )
     no_answer: tuple[str, ...] = Field(
         default=(), description="Texts that stand for a hidden answer."
