@@ -110,7 +110,7 @@ def default_run(folder: Path) -> None:
     number: Counter[str] = Counter()
     for line in log.read_text().split("\0|\0")[:-1]:
         start, end, *arguments = line.split("\0")
-        name = " ".join(arguments[2:4])
+        name = command_of(arguments)
         commands.setdefault(name, arguments)
         busy[name] += float(end) - float(start)
         number[name] += 1
@@ -129,6 +129,12 @@ def default_run(folder: Path) -> None:
         f"{work / capacity:.1%} work, {started / capacity:.1%} imports, "
         f"{1 - busy.total() / capacity:.1%} planning, scheduling and cores without a job"
     )
+
+
+def command_of(arguments: list[str]) -> str:
+    """Return the two words that name a command, behind the options that all commands have."""
+    first = next(i for i in range(0, len(arguments), 2) if not arguments[i].startswith("--"))
+    return " ".join(arguments[first : first + 2])
 
 
 def import_seconds(folder: Path, arguments: list[str]) -> float:
