@@ -49,8 +49,13 @@ def test_printed_forms(synthetic_database, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "statement", ["COPY (SELECT 1) TO 'out.csv'", "FROM read_csv('in.csv')", "DROP TABLE samples"]
+    ("statement", "wayout"),
+    [
+        ("COPY (SELECT 1) TO 'out.csv'", "--out FILE"),
+        ("FROM read_csv('in.csv')", "reads only these databases"),
+        ("DROP TABLE samples", "read-only"),
+    ],
 )
-def test_a_query_can_only_read_the_database(synthetic_database, statement):
-    with pytest.raises(BadInput, match="SQL refused"):
+def test_a_query_can_only_read_the_database(synthetic_database, statement, wayout):
+    with pytest.raises(BadInput, match=f"SQL refused.*{wayout}"):
         query(synthetic_database, statement)

@@ -18,14 +18,14 @@ DISCOVERIES = {
     "discovery": ("discover/default/discovery.duckdb", "make discover"),
     "discovery_full": ("discover/full/discovery.duckdb", "make discover-full"),
 }
-"""Databases that a statement may name: where each lies beside the run's, and what builds it."""
+"""Databases that answer too: where each lies beside the run's, and what builds it."""
 
 
 def query(path: Path | str, sql: str) -> pl.DataFrame:
     """Run one SQL statement on a database, read-only, and return its rows.
 
-    A statement may name the tables of a discovery that lies beside the database, as
-    `discovery.skills`; see `DISCOVERIES`.
+    What a discovery found answers as `discovery.skills`, if it lies beside the database; see
+    `DISCOVERIES`.
 
     Raises:
         BadInput: no such database, a file that is none, or SQL that DuckDB refuses.
@@ -38,7 +38,7 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         missing = []
         for name, (place, maker) in DISCOVERIES.items():
             beside = Path(path).parent / place
-            if _names(sql, name) and beside.is_file():
+            if beside.is_file():
                 connection.execute(f"ATTACH {quoted(str(beside))} AS {name} (READ_ONLY)")
             elif _names(sql, name):
                 missing.append(f" (there is no {beside}; `{maker}` builds one)")
@@ -50,6 +50,11 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
             raise BadInput("SQL refused: give one statement")
         rows = connection.sql(sql)
         return pl.DataFrame() if rows is None else pl.DataFrame(rows)
+    except duckdb.PermissionException as error:
+        raise BadInput(
+            f"SQL refused: {_one_line(error)}; a statement reads only these databases, and its "
+            "rows go to a file by --format csv --out FILE"
+        ) from None
     except duckdb.Error as error:
         raise BadInput(f"SQL refused: {_one_line(error)}{''.join(missing)}") from None
     except pl.exceptions.DuplicateError:
