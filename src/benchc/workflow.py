@@ -16,6 +16,7 @@ from typing import Any
 from benchc import fingerprint, gpus
 from benchc.config import Config, Embed, read_config
 from benchc.discover.settings import BRIEF_WAYS, WAYS
+from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request
 from benchc.infer.backends import KINDS
 from benchc.infer.settings import Model
@@ -176,6 +177,9 @@ class Workflow:
         Args:
             pattern: A path with these three names in braces.
             everything: Try every way against the models in `discover.brief` too.
+
+        Raises:
+            BadInput: the config names no model for them.
         """
         discover = self.config.discover
         plays = []
@@ -185,6 +189,11 @@ class Workflow:
         if discover.corruption is not None:
             condition = f"{discover.corruption}-{discover.severity}"
             plays += [(model, condition, way) for model in discover.full for way in BRIEF_WAYS]
+        if not plays:
+            raise BadInput(
+                "config: discover: name models under test in `full` or `brief`, for instance "
+                f"{{discover: {{brief: [{next(iter(self.config.models))}]}}}}"
+            )
         return [pattern.format(model=m, condition=c, way=w) for m, c, w in plays]
 
     def discovery_condition(self, condition: str) -> str:

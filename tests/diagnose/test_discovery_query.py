@@ -44,7 +44,13 @@ def test_a_discovery_that_is_not_there_names_the_command_that_makes_it(synthetic
         query(synthetic_database, "FROM discovery_full.skills")
 
 
-def test_a_statement_that_names_no_discovery_does_not_open_one(run):
+def test_the_tables_of_a_discovery_are_listed(run):
+    assert query(run, "SHOW ALL TABLES").filter(database="discovery")["name"].to_list() == [
+        "skills"
+    ]
+
+
+def test_a_damaged_discovery_is_in_the_way_of_its_own_statements_only(run):
     (run.parent / "discover/default/discovery.duckdb").write_text("no database")
     assert query(run, "SELECT count(*) AS discovery FROM models").rows() == [(3,)]
     with pytest.raises(BadInput, match="not a readable DuckDB database"):

@@ -5,6 +5,7 @@ Never writes to it: every connection is read-only.
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -35,16 +36,10 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
     try:
         connection = duckdb.connect(str(path), read_only=True)
         connection.execute("SET enable_progress_bar = false")
-        missing = []
-        for name, (place, maker) in DISCOVERIES.items():
-            beside = Path(path).parent / place
-            if beside.is_file():
-                connection.execute(f"ATTACH {quoted(str(beside))} AS {name} (READ_ONLY)")
-            elif _names(sql, name):
-                missing.append(f" (there is no {beside}; `{maker}` builds one)")
-        connection.execute("SET enable_external_access = false")
     except duckdb.Error as error:
         raise BadInput(f"{path}: not a readable DuckDB database: {_one_line(error)}") from None
+    missing = "".join(_attach_discoveries(connection, Path(path).parent, sql))
+    connection.execute("SET enable_external_access = false")
     try:
         if len(connection.extract_statements(sql)) != 1:
             raise BadInput("SQL refused: give one statement")
@@ -56,11 +51,33 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
             "rows go to a file by --format csv --out FILE"
         ) from None
     except duckdb.Error as error:
-        raise BadInput(f"SQL refused: {_one_line(error)}{''.join(missing)}") from None
+        raise BadInput(f"SQL refused: {_one_line(error)}{missing}") from None
     except pl.exceptions.DuplicateError:
         raise BadInput("SQL refused: two columns have one name; rename one with AS") from None
     finally:
         connection.close()
+
+
+def _attach_discoveries(
+    connection: duckdb.DuckDBPyConnection, folder: Path, sql: str
+) -> Iterator[str]:
+    """Attach what discoveries there are; yield what to say of each one that a statement misses.
+
+    Raises:
+        BadInput: a database that the statement names is damaged.
+    """
+    for name, (place, maker) in DISCOVERIES.items():
+        beside = folder / place
+        named = re.search(rf'\b{name}"?\s*\.', sql, re.IGNORECASE) is not None
+        if beside.is_file():
+            try:
+                connection.execute(f"ATTACH {quoted(str(beside))} AS {name} (READ_ONLY)")
+            except duckdb.Error as error:
+                if named:
+                    reason = f"not a readable DuckDB database: {_one_line(error)}"
+                    raise BadInput(f"{beside}: {reason}") from None
+        elif named:
+            yield f" (there is no {beside}; `{maker}` builds one)"
 
 
 def print_query(path: Path, sql: str, format: str = "table", out: Path | None = None) -> None:
@@ -90,11 +107,6 @@ def print_query(path: Path, sql: str, format: str = "table", out: Path | None = 
             out.write_text(_render(frame, format), encoding="utf-8")
     except OSError as error:
         raise BadInput(f"--out {out}: {error.strerror}") from None
-
-
-def _names(sql: str, catalog: str) -> bool:
-    """Return whether a statement names a table of a catalog."""
-    return re.search(rf'\b{catalog}"?\s*\.', sql, re.IGNORECASE) is not None
 
 
 def _render(frame: pl.DataFrame, format: str) -> str:
