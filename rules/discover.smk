@@ -27,25 +27,25 @@ rule play:
     wildcard_constraints:
         model=RUN.one_of(RUN.config.models),
         condition="clean|[a-z_]+-[1-5]",
-        way=RUN.one_of(RUN.discovery_ways),
+        way=RUN.one_of(RUN.discovery.ways),
     conda:
         "../envs/benchc.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=600,
-        gpu=RUN.discovery_gpus,
+        gpu=RUN.discovery.gpus,
     params:
         # What asks for `threads`, `input` or `output` triggers no rerun: `identity` says what counts.
-        identity=lambda wildcards: RUN.discovery_identity(
+        identity=lambda wildcards: RUN.discovery.identity(
             wildcards.model, wildcards.condition
         ),
-        settings=lambda wildcards, threads: RUN.discovery_settings,
+        settings=lambda wildcards, threads: RUN.discovery.settings,
         model=lambda wildcards, threads: RUN.model_settings(wildcards.model),
         fetched=lambda wildcards, input: RUN.fetched_option(input.model),
-        condition=lambda wildcards: RUN.discovery_condition(wildcards.condition),
+        condition=lambda wildcards: RUN.discovery.condition_options(wildcards.condition),
         seed=RUN.config.seed,
-        work=lambda wildcards, output: RUN.discovery_work(output.asked),
+        work=lambda wildcards, output: RUN.discovery.work(output.asked),
     shell:
         "benchc --log {log} --gpus {resources.gpu} discover play {wildcards.way}"
         " --key {wildcards.model}"
@@ -57,7 +57,7 @@ rule play:
 
 rule sort_failures:
     input:
-        asked=lambda wildcards: RUN.discovery_plays(
+        asked=lambda wildcards: RUN.discovery.plays(
             "results/discover/{model}/{condition}/{way}/asked.parquet",
             wildcards.extent == "full",
         ),
@@ -75,8 +75,8 @@ rule sort_failures:
         runtime=60,
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
-        embedder=lambda wildcards: RUN.embedder_fingerprint,
-        options=lambda wildcards, threads: RUN.embedder_options,
+        embedder=lambda wildcards: RUN.discovery.embedder_fingerprint,
+        options=lambda wildcards, threads: RUN.discovery.embedder_options,
         code=lambda wildcards: RUN.code("discover_taxonomy"),
     shell:
         "benchc --log {log} discover taxonomy {params.asked} {params.options}"
@@ -100,8 +100,8 @@ rule measure_ways:
         runtime=60,
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
-        embedder=lambda wildcards: RUN.embedder_fingerprint,
-        options=lambda wildcards, threads: RUN.embedder_options,
+        embedder=lambda wildcards: RUN.discovery.embedder_fingerprint,
+        options=lambda wildcards, threads: RUN.discovery.embedder_options,
         code=lambda wildcards: RUN.code("discover_measure"),
     shell:
         "benchc --log {log} discover measure {params.asked} --questions {input.questions}"
@@ -111,11 +111,11 @@ rule measure_ways:
 rule discovery_database:
     input:
         asked=rules.sort_failures.input.asked,
-        training=lambda wildcards: RUN.discovery_plays(
+        training=lambda wildcards: RUN.discovery.plays(
             "results/discover/{model}/{condition}/{way}/training.parquet",
             wildcards.extent == "full",
         ),
-        steps=lambda wildcards: RUN.discovery_plays(
+        steps=lambda wildcards: RUN.discovery.plays(
             "results/discover/{model}/{condition}/{way}/steps.parquet",
             wildcards.extent == "full",
         ),
@@ -161,7 +161,7 @@ rule discovery_report:
         runtime=30,
     params:
         seed=RUN.config.seed,
-        images=lambda wildcards, threads: RUN.discovery_images,
+        images=lambda wildcards, threads: RUN.discovery.image_options,
         code=lambda wildcards: RUN.code("discover_report"),
     shell:
         "benchc --log {log} discover report --database {input} {params.images}"

@@ -3,7 +3,6 @@
 Never imports Snakemake, and never runs a stage.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -15,11 +14,11 @@ from typing import Any
 
 from benchc import fingerprint, gpus
 from benchc.config import Config, Embed, read_config
-from benchc.discover.settings import BRIEF_WAYS, WAYS
-from benchc.errors import BadInput
+from benchc.discover.plan import DiscoveryPlan
 from benchc.fetch.origin import Origin, Request
 from benchc.infer.backends import KINDS
 from benchc.infer.settings import Model
+from benchc.options import options
 from benchc.pool.specs import DrawnSource, Source
 
 #: The code behind each stage's results; what only shows or moves them is left out.
@@ -66,6 +65,7 @@ class Workflow:
         self.project = Path(project)
         whole = read_config(values, self.project, map(Path, files))
         self.config: Config = whole.without_left_out()
+        self.discovery = DiscoveryPlan(self)
 
     def is_read_only(self) -> bool:
         """Return whether the results of the working directory must not be written."""
@@ -112,101 +112,6 @@ class Workflow:
     def located(self, path: Path | str) -> str:
         """Return a config's path as the working directory sees it."""
         return Path(os.path.relpath(self.project / path)).as_posix()
-
-    @property
-    def discovery_settings(self) -> str:
-        """The section `discover` as JSON, its paths as the working directory sees them."""
-        discover = self.config.discover
-        values = discover.model_dump(mode="json")
-        values["questioner"]["path"] = self.located(discover.questioner.path)
-        for name in ("images", "embedder"):
-            values[name] = values[name] and self.located(values[name])
-        return json.dumps(values, sort_keys=True)
-
-    def discovery_identity(self, model: str, condition: str = "clean") -> str:
-        """Return a hash of all that decides a game but its way."""
-        corruption, _, _ = condition.rpartition("-")
-        decides = {**self._discovery_facts, "model": self.model_fingerprint(model)}
-        decides["corruption"] = corruption and self.corruption_code(corruption)
-        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
-
-    @cached_property
-    def _discovery_facts(self) -> dict[str, object]:
-        """What decides every game: settings, seed, code, questioner, pictures' names and sizes."""
-        discover = self.config.discover
-        found = (self.project / discover.images).rglob("*") if discover.images else ()
-        return {
-            "settings": discover.result_settings(),
-            "seed": self.config.seed,
-            "code": self.code("discover_play"),
-            "questioner": self._content(discover.questioner.path, "results/discover/hashes.json"),
-            "embedder": self.embedder_fingerprint,
-            "pictures": sorted((f.name, f.stat().st_size) for f in found if f.is_file()),
-        }
-
-    def discovery_work(self, asked: str) -> str:
-        """Return where a game keeps its checkpoints, given its table of questions."""
-        game, root = Path(asked).parent, Path(asked).parents[3]
-        return (root / "work" / game.relative_to(root)).as_posix()
-
-    @property
-    def discovery_images(self) -> str:
-        """The option that says where the pictures lie; empty for drawn scenes."""
-        images = self.config.discover.images
-        return _options(images=images and self.located(images))
-
-    @property
-    def discovery_gpus(self) -> int:
-        """How many GPUs a game takes: one where there is any."""
-        return int(gpus.any_here())
-
-    @property
-    def embedder_options(self) -> str:
-        """The options that choose the sentence embedder."""
-        folder = self.config.discover.embedder
-        return _options(embedder=folder and self.located(folder))
-
-    @property
-    def embedder_fingerprint(self) -> str | None:
-        """What the sentence embedder holds, if it is not that of the package."""
-        return self._content(self.config.discover.embedder)
-
-    def discovery_plays(self, pattern: str, everything: bool = False) -> list[str]:
-        """Return `pattern` for every game: model, condition and way.
-
-        Args:
-            pattern: A path with these three names in braces.
-            everything: Try every way against the models in `discover.brief` too.
-
-        Raises:
-            BadInput: the config names no model for them.
-        """
-        discover = self.config.discover
-        plays = []
-        for model in (*discover.full, *discover.brief):
-            ways = WAYS if everything or model in discover.full else BRIEF_WAYS
-            plays += [(model, "clean", way) for way in ways]
-        if discover.corruption is not None:
-            condition = f"{discover.corruption}-{discover.severity}"
-            plays += [(model, condition, way) for model in discover.full for way in BRIEF_WAYS]
-        if not plays:
-            raise BadInput(
-                "config: discover: name models under test in `full` or `brief`, for instance "
-                f"{{discover: {{brief: [{next(iter(self.config.models))}]}}}}"
-            )
-        return [pattern.format(model=m, condition=c, way=w) for m, c, w in plays]
-
-    def discovery_condition(self, condition: str) -> str:
-        """Return the options of a condition: none for `clean`, else NAME-SEVERITY taken apart."""
-        if condition == "clean":
-            return ""
-        corruption, _, severity = condition.rpartition("-")
-        return _options(corruption=corruption, severity=severity)
-
-    @property
-    def discovery_ways(self) -> tuple[str, ...]:
-        """The ways to ask."""
-        return WAYS
 
     def source_spec(self, key: str) -> str:
         """Return a source's settings as JSON, its path as the working directory sees it.
@@ -256,7 +161,7 @@ class Workflow:
         values = json.loads(self.source_spec(key))
         if not isinstance(spec, DrawnSource) and not spec.is_fetched:
             cache = f"results/pool/sources/{key}/hashes.json"
-            values["path"] = self._content(spec.path, cache)
+            values["path"] = self.content(spec.path, cache)
         return json.dumps(values, sort_keys=True)
 
     def model_settings(self, key: str) -> str:
@@ -342,7 +247,7 @@ class Workflow:
     @property
     def render_options(self) -> str:
         """The options with which corrupted pictures are made again."""
-        return _options(seed=self.config.seed, reference_side=self.config.corrupt.reference_side)
+        return options(seed=self.config.seed, reference_side=self.config.corrupt.reference_side)
 
     @property
     def infer_options(self) -> str:
@@ -353,18 +258,18 @@ class Workflow:
     def corrupt_options(self) -> str:
         """The options of `benchc corrupt render` besides seed and severities."""
         corrupt = self.config.corrupt
-        return _options(reference_side=corrupt.reference_side, store=corrupt.store)
+        return options(reference_side=corrupt.reference_side, store=corrupt.store)
 
     @property
     def clip_options(self) -> str:
         """The options of `benchc embed samples` besides the model."""
-        return _options(pretrained=self.config.embed.pretrained)
+        return options(pretrained=self.config.embed.pretrained)
 
     @property
     def select_options(self) -> str:
         """The options of `benchc select build`."""
-        options = _options(seed=self.config.seed, **self.config.select.model_dump())
-        return f"{options} {self.severity_options}"
+        chosen = options(seed=self.config.seed, **self.config.select.model_dump())
+        return f"{chosen} {self.severity_options}"
 
     @property
     def severity_options(self) -> str:
@@ -391,19 +296,15 @@ class Workflow:
         """What makes the CLIP model its own; what is fetched has a record, which is an input."""
         if self.config.embed.is_fetched:
             return ""
-        return str(self._content(self.config.embed.model, "results/embed/hashes.json"))
+        return str(self.content(self.config.embed.model, "results/embed/hashes.json"))
 
-    def _content(self, path: Path | str | None, cache: str | None = None) -> str | None:
-        """Return a hash of what a file or folder of the user's own holds; None for no path."""
+    def content(self, path: Path | str | None, cache: str | None = None) -> str | None:
+        """Return a hash of what a file or folder of the user's own holds; None for no path.
+
+        Args:
+            path: Relative to the project.
+            cache: File that keeps the hashes of what does not change, if any.
+        """
         # These are no inputs of rules: Snakemake knows those by path, and a run may be moved.
         known = Path(cache) if cache else None
         return None if path is None else fingerprint.of_place(self.project / path, known)
-
-
-def _options(**values: object) -> str:
-    """Return options for a command line; those that are None are left out."""
-    return " ".join(
-        f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
-        for name, value in values.items()
-        if value is not None
-    )

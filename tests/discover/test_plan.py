@@ -13,7 +13,7 @@ PATTERN = "{model}/{condition}/{way}"
 
 def plays(everything=False, **discover):
     values = {"full": ["llava"], "brief": ["qwen2vl"], **discover}
-    return Workflow({"discover": values}, str(PROJECT)).discovery_plays(PATTERN, everything)
+    return Workflow({"discover": values}, str(PROJECT)).discovery.plays(PATTERN, everything)
 
 
 def test_all_ways_for_the_full_and_two_for_the_brief():
@@ -28,7 +28,7 @@ def test_a_model_left_out_is_not_played_against():
         {"discover": {"full": ["llava"], "brief": ["qwen2vl"]}, "leave_out": ["llava"]},
         str(PROJECT),
     )
-    assert run.discovery_plays(PATTERN) == [f"qwen2vl/clean/{way}" for way in BRIEF_WAYS]
+    assert run.discovery.plays(PATTERN) == [f"qwen2vl/clean/{way}" for way in BRIEF_WAYS]
 
 
 def test_a_corruption_adds_two_games():
@@ -38,8 +38,8 @@ def test_a_corruption_adds_two_games():
 
 def test_a_condition_is_taken_apart():
     run = Workflow({}, str(PROJECT))
-    assert run.discovery_condition("clean") == ""
-    assert run.discovery_condition("fog-2") == "--corruption fog --severity 2"
+    assert run.discovery.condition_options("clean") == ""
+    assert run.discovery.condition_options("fog-2") == "--corruption fog --severity 2"
 
 
 def test_another_run_need_not_know_of_discovery():
@@ -67,3 +67,9 @@ def test_a_bad_section_is_refused_in_one_line(discover, says):
         read_config({"discover": discover}, PROJECT)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_discovery_without_a_model_is_refused_when_it_is_planned():
+    run = Workflow({"models": {"llava": {"path": "reference/llava"}}}, str(PROJECT))
+    with pytest.raises(BadInput, match=r"discover: name models .*brief: \[llava\]"):
+        run.discovery.plays(PATTERN)

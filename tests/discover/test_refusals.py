@@ -137,7 +137,7 @@ def test_only_what_decides_a_game_is_in_its_identity(folder):
     def identity(**changes):
         section = real_scale.section(folder, "http://127.0.0.1:9/v1", full=["m"], **changes)
         values = {"models": {"m": {"path": str(folder / "answerer")}}, "discover": section}
-        return Workflow(values, str(PROJECT)).discovery_identity("m")
+        return Workflow(values, str(PROJECT)).discovery.identity("m")
 
     base = identity()
     assert base == identity(verifier={"max_requests": 9, "timeout": 1, "concurrency": 1})

@@ -75,8 +75,8 @@ def test_where_a_run_lies_triggers_nothing(tmp_path, monkeypatch):
         return [
             run.source_fingerprint("mine"),
             run.clip_fingerprint,
-            run.discovery_identity("llava", "fog-3"),
-            run.embedder_fingerprint,
+            run.discovery.identity("llava", "fog-3"),
+            run.discovery.embedder_fingerprint,
             run.model_fingerprint("llava"),
             run.models_facts(),
             run.run_facts(),
@@ -93,7 +93,7 @@ def test_where_a_run_lies_triggers_nothing(tmp_path, monkeypatch):
 
 def test_which_games_there_are_changes_none_of_them():
     def game(**discover: object) -> str:
-        return Workflow({"discover": discover}, str(PROJECT)).discovery_identity("llava")
+        return Workflow({"discover": discover}, str(PROJECT)).discovery.identity("llava")
 
     alone = game(full=["llava"])
     assert game(full=["llava"], brief=["idefics3"], corruption="fog", severity=5) == alone
@@ -103,7 +103,7 @@ def test_which_games_there_are_changes_none_of_them():
 
 def test_a_game_hangs_on_its_own_corruption(workflow, monkeypatch):
     def games() -> list[str]:
-        return [workflow.discovery_identity("llava", c) for c in ("clean", "fog-3")]
+        return [workflow.discovery.identity("llava", c) for c in ("clean", "fog-3")]
 
     clean, foggy = games()
     monkeypatch.setattr(workflow, "corruption_code", lambda name: "edited")
@@ -113,7 +113,7 @@ def test_a_game_hangs_on_its_own_corruption(workflow, monkeypatch):
 
 def test_checkpoints_lie_within_the_results_of_their_run(workflow):
     asked = "inner/results/discover/llava/fog-3/rl/asked.parquet"
-    assert workflow.discovery_work(asked) == "inner/results/discover/work/llava/fog-3/rl"
+    assert workflow.discovery.work(asked) == "inner/results/discover/work/llava/fog-3/rl"
 
 
 def test_no_followers_match_no_key(workflow):
