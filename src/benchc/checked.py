@@ -13,6 +13,9 @@ from pydantic_core import ErrorDetails
 
 from benchc.errors import BadInput
 
+#: A line names so many words at most.
+_FEW = 40
+
 _PLAIN = {
     "tuple_type": "write a list in [ ]",
     "dict_type": "needs keys of its own, indented below it",
@@ -42,10 +45,12 @@ def checked(form: Any, values: Any, where: str) -> Any:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the end of a refusal: which of the known words may be meant, or all of them."""
+    """Return the end of a refusal: which known word may be meant, or all if they are few."""
     names = [str(name) for name in known]
     close = difflib.get_close_matches(word, names, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(names)}" if len(names) <= _FEW else ""
 
 
 def _rank(error: ErrorDetails) -> tuple[bool, int, bool]:

@@ -14,6 +14,7 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
+from benchc.checked import nearest
 from benchc.errors import BadInput
 from benchc.pixels import decode
 from benchc.tables import EMBEDDINGS
@@ -31,7 +32,13 @@ class Clip:
             BadInput: the folder or architecture is unknown, or its weights are not here.
         """
         torch.set_num_threads(threads)
-        name = f"local-dir:{model}" if Path(model).is_dir() else model
+        here = Path(model).is_dir()
+        if not here and model not in open_clip.list_models():
+            raise BadInput(
+                f"embed.model: {model!r} is neither a folder nor an architecture of open_clip"
+                + nearest(model, open_clip.list_models())
+            )
+        name = f"local-dir:{model}" if here else model
         try:
             self.model, self.preprocess = open_clip.create_model_from_pretrained(
                 name, pretrained=pretrained
