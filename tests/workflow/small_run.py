@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchc.contents import content_hashes
+
 PROJECT = Path(__file__).parents[2]
 
 TINY = """
@@ -71,3 +73,9 @@ class Workflow:
         table = said.split("Job stats:")[-1].split("total")[0].splitlines()
         rows = [line.split() for line in table if len(line.split()) == 2]
         return {name: int(count) for name, count in rows if count.isdigit()}
+
+
+def tables_of(folder: Path) -> dict[str, str]:
+    """Return the hashes of a run's tables by name; those of a discovery are left out."""
+    hashes = content_hashes(folder / "results")
+    return {name: value for name, value in hashes if not name.startswith("discover/")}

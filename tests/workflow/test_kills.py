@@ -9,9 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from small_run import Workflow
-
-from benchc.contents import content_hashes
+from small_run import Workflow, tables_of
 
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL}
 
@@ -77,8 +75,7 @@ def break_and_finish(workflow: Workflow, unbroken: Workflow, kills: int) -> None
 
 
 def compare(workflow: Workflow, unbroken: Workflow) -> None:
-    theirs = dict(content_hashes(unbroken.folder / "results"))
-    assert dict(content_hashes(workflow.folder / "results")) == theirs
+    assert tables_of(workflow.folder) == tables_of(unbroken.folder)
 
 
 @pytest.mark.workflow

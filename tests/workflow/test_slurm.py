@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from slurm_accounting import accounting
 from slurm_node import CannotStartError, running
-from small_run import PROJECT, Workflow
-
-from benchc.contents import content_hashes
+from small_run import PROJECT, Workflow, tables_of
 
 pytestmark = pytest.mark.workflow
 
@@ -45,12 +43,10 @@ def run_through_sbatch(config: Path, slurm: dict[str, str], folder: Path) -> Non
 
 def test_a_run_through_sbatch_has_the_hashes_of_a_local_run(finished, slurm, tmp_path):
     run_through_sbatch(finished.config, slurm, tmp_path)
-    theirs = dict(content_hashes(finished.folder / "results"))
-    assert dict(content_hashes(tmp_path / "results")) == theirs
+    assert tables_of(tmp_path) == tables_of(finished.folder)
 
 
 @pytest.mark.scale
 def test_the_default_run_through_sbatch_has_the_hashes_of_the_local_one(slurm, tmp_path):
     run_through_sbatch(PROJECT / "config.yaml", slurm, tmp_path)
-    theirs = dict(content_hashes(PROJECT / "results"))
-    assert dict(content_hashes(tmp_path / "results")) == theirs
+    assert tables_of(tmp_path) == tables_of(PROJECT)
