@@ -147,7 +147,7 @@ def test_cases_hold_what_a_browser_of_them_needs(page: Page, made_up_run: Synthe
         for step in case["steps"]:
             name = case["corruption"] if step["severity"] else "clean"
             uri = held["pictures"][f"{case['image_id']}/{name}/{step['severity']}"]
-            assert uri.startswith("data:image/webp;base64,")
+            assert uri.startswith("data:image/jpeg;base64,")
     assert len(page.images) == 3 * 6
 
 
