@@ -2,10 +2,12 @@
 # Config, the rules of each stage, the public targets; nothing else.
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version
 
 from benchc import locks
@@ -25,6 +27,13 @@ try:
     )
 except BadInput as error:
     raise WorkflowError(str(error)) from None
+
+if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+    # Their environment holds what benchc imports; benchc itself is that of this checkout.
+    source = shlex.quote(str(RUN.project / "src"))
+    shell.prefix(
+        f'set -euo pipefail; benchc() {{{{ PYTHONPATH={source} python -m benchc "$@"; }}}}; '
+    )
 
 
 report: "rules/captions/workflow.rst"

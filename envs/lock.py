@@ -1,4 +1,4 @@
-"""Write the lock files from what is installed: the run's packages, and what tests add.
+"""Write the lock files from what is installed: what a run needs (for conda too), what tests add.
 
 Run in an environment made by `pip install -e .[dev]`: python envs/lock.py
 """
@@ -6,6 +6,7 @@ Run in an environment made by `pip install -e .[dev]`: python envs/lock.py
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -42,8 +43,20 @@ def write(path: Path, packages: dict[str, str], note: str) -> None:
     path.write_text("\n".join([f"# {note}; made by envs/lock.py", *lines]) + "\n")
 
 
+def write_conda(path: Path, packages: dict[str, str]) -> None:
+    """Write an environment of conda; Snakemake copies this file, so that it must stand alone."""
+    pins = [f"{name}=={version}" for name, version in sorted(packages.items())]
+    environment = {
+        "channels": ["conda-forge"],
+        "dependencies": ["python=3.11", "pip", {"pip": pins}],
+    }
+    note = "# For snakemake --sdm conda: what benchc imports; made by envs/lock.py\n"
+    path.write_text(note + yaml.safe_dump(environment, sort_keys=False))
+
+
 if __name__ == "__main__":
     run = closure(set())
+    write_conda(HERE / "benchc.yaml", run)
     both = closure({"dev"})
     write(HERE / "requirements.lock", run, "What a run needs")
     added = {name: version for name, version in both.items() if name not in run}

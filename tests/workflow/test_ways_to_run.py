@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -105,10 +104,15 @@ def test_values_on_the_command_line_are_typed_and_checked(finished, value, says)
         assert says in done.stdout + done.stderr
 
 
-@pytest.mark.skipif(shutil.which("conda") is None, reason="conda is not installed")
-def test_environments_by_conda_are_planned(finished):
-    said = Workflow(finished.folder, finished.config).run("all", "--dry-run", "--sdm", "conda")
-    assert "Nothing to be done" in said
+def test_environments_by_conda_hold_all_that_a_job_imports(finished, tmp_path):
+    # A real conda would take minutes and gigabytes.
+    path = f"{PROJECT}/tests/workflow/pretend_conda:{os.environ['PATH']}"
+    workflow = Workflow(tmp_path, finished.config, environment={"PATH": path})
+    workflow.run("results/corrupt/contrast.parquet", "--sdm", "conda")
+    (ran,) = (tmp_path / ".snakemake" / "conda").glob("*/ran.txt")
+    assert "-m benchc --log results/logs/corrupt/contrast.log corrupt render" in ran.read_text()
+    again = workflow.run("results/corrupt/contrast.parquet", "--dry-run", "--sdm", "conda")
+    assert "Nothing to be done" in again
 
 
 def test_two_runs_at_once_for_different_models(finished, tmp_path):
