@@ -39,8 +39,18 @@ _CODE = {
     "discover_report": ("benchc.discover.command:report",),
 }
 
-#: A corruption's code has a fingerprint of its own, and its pixels are checked by hash.
-_FOLLOWED_ELSEWHERE = ("benchc.cli", "benchc.corrupt", "benchc.corrupt.selftest")
+#: What decides no result, or is known otherwise: a corruption's code has a fingerprint of its own,
+#: its pixels are checked by hash, and settings are parameters of the rules.
+_NOT_FOLLOWED = (
+    "benchc.cli",
+    "benchc.checked",
+    "benchc.corrupt",
+    "benchc.corrupt.selftest",
+    "benchc.errors",
+    "benchc.gpus",
+    "benchc.inline",
+    "benchc.locks",
+)
 
 #: The folder of the package that holds a stage's data, and the endings of the files.
 _DATA = {
@@ -224,7 +234,7 @@ class Workflow:
 
     def code(self, stage: str) -> str:
         """Return the fingerprint of the code behind a stage's results."""
-        found = fingerprint.of_code(*_CODE[stage], ignoring=_FOLLOWED_ELSEWHERE)
+        found = fingerprint.of_code(*_CODE[stage], ignoring=_NOT_FOLLOWED)
         if stage in _DATA:
             folder, *kinds = _DATA[stage]
             files = [file for kind in kinds for file in fingerprint.packaged(folder, kind)]
