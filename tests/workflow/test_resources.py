@@ -14,11 +14,15 @@ pytestmark = pytest.mark.workflow
 PRETEND = PROJECT / "tests" / "workflow" / "pretend"
 
 
-def most_at_once(folder, config: str, *arguments: str) -> int:
-    """Run with a stand-in for `benchc`; return how many models were asked at once."""
+def pretended(folder, config: str) -> Workflow:
     (folder / "config.yaml").write_text(config)
     environment = {"PATH": f"{PRETEND}:{os.environ['PATH']}", "MEETING": str(folder)}
-    workflow = Workflow(folder, folder / "config.yaml", environment=environment)
+    return Workflow(folder, folder / "config.yaml", environment=environment)
+
+
+def most_at_once(folder, config: str, *arguments: str) -> int:
+    """Run with a stand-in for `benchc`; return how many models were asked at once."""
+    workflow = pretended(folder, config)
     targets = [f"results/infer/{model}/predictions.parquet" for model in ("llava", "idefics3")]
     workflow.run(*targets, *arguments)
     return max(map(int, (folder / "seen").read_text().split()))
@@ -38,3 +42,9 @@ def on(device: str) -> str:
 )
 def test_jobs_share_gpus_and_cores(tmp_path, device, arguments, expected):
     assert most_at_once(tmp_path, on(device), *arguments) == expected
+
+
+def test_what_rules_ask_of_benchc_is_what_they_wait_for(tmp_path):
+    workflow = pretended(tmp_path, on("cpu"))
+    workflow.run("all")
+    assert "Nothing to be done" in workflow.run("all")
