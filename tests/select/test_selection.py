@@ -1,5 +1,6 @@
 """Selection against a brute-force oracle that shares no code with it."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import CORRUPTIONS, synthetic_run
+from typer.testing import CliRunner
 
 from benchc import tables
 from benchc.errors import BadInput
 from benchc.select import impurity, select
+from benchc.select.command import app
 from benchc.select.diversity import cosine_quantiles
 
 
@@ -171,6 +174,24 @@ def test_input_that_does_not_fit_is_refused():
         select(run.samples, [frame], vectors[1:])
     with pytest.raises(BadInput, match="unit vector"):
         select(run.samples, [frame], vectors.with_columns(pl.col("text") * 2))
+
+
+@pytest.mark.parametrize(
+    ("failing", "says"),
+    [(0.0, r"no sample has an impurity above 0\.99 \(largest: 0\.\d{4}\)"), (1.0, "status")],
+)
+def test_an_empty_benchmark_is_refused_with_its_reason(tmp_path, failing, says):
+    run = synthetic_run(6, ("a",), failing={"a": failing})
+    vectors = embed(run.samples["sample_id"].to_list(), np.ones((6, 2)), np.ones((6, 2)))
+    tables.SAMPLES.write(run.samples, tmp_path / "samples.parquet")
+    tables.PREDICTIONS.write(run.predictions["a"], tmp_path / "predictions.parquet")
+    tables.EMBEDDINGS.write(vectors, tmp_path / "embeddings.parquet")
+    given = [f"--{name}={tmp_path / name}.parquet" for name in ("samples", "predictions")]
+    given += [f"--embeddings={tmp_path}/embeddings.parquet", f"--out={tmp_path}/out.parquet"]
+    outcome = CliRunner().invoke(app, ["build", *given, "--impurity-above", "0.99"])
+    assert isinstance(outcome.exception, BadInput)
+    assert re.search(says, str(outcome.exception))
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_quantiles_of_pairs():
