@@ -84,8 +84,9 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
         at = [images[row["image_id"]] for row in own]
 
         def drawn(name: str, own: list[Row] = own, at: list[int] = at) -> np.ndarray:
-            values = np.array([float(row[name]) for row in own])
-            return bootstrap.exact(values) @ weights[at]
+            values = [float(row[name]) for row in own]
+            by_image = np.bincount(at, values, minlength=len(images))
+            return bootstrap.exact(by_image) @ weights
 
         n = drawn("n")
         for measure, (_, column, _, _) in MEASURES.items():
