@@ -167,10 +167,10 @@ def _slices(path: Path) -> Iterator[pl.DataFrame]:
 
 
 def _derive(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
+    connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
+    connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
+    connection.execute(f"CREATE TEMP VIEW attribution AS {statement('attribution')}")
     for table in schema.QUERIED:
-        if table is schema.CELLS:
-            connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
-            connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
         connection.execute(f'INSERT INTO "{table.name}" BY NAME {statement(table.name)}')
     add_nulls(connection)
     add_intervals(connection, seed, draws)
