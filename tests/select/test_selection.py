@@ -82,7 +82,7 @@ def oracle_select(samples, frames, embeddings, above, limits, cap, severities):
         reasons[sample] = f"near_duplicate_of:{near[0]}" if near else "accepted"
         if not near:
             accepted.append(sample)
-    return reasons
+    return reasons, left
 
 
 @settings(max_examples=40)
@@ -110,8 +110,13 @@ def test_selection_equals_the_oracle(seed, n, severities, failing, above, limit,
     found = select(
         run.samples, frames, vectors, image_cosine_limit=limit, text_cosine_limit=limit, **options
     )
-    wanted = oracle_select(run.samples, frames, vectors, above, (limit, limit), cap, severities)
-    assert dict(zip(found["sample_id"], found["reason"], strict=True)) == wanted
+    reasons, order = oracle_select(
+        run.samples, frames, vectors, above, (limit, limit), cap, severities
+    )
+    assert dict(zip(found["sample_id"], found["reason"], strict=True)) == reasons
+    walked = found.filter(pl.col("rank").is_not_null()).sort("rank")
+    assert walked["sample_id"].to_list() == order[: walked.height]
+    assert walked["rank"].to_list() == list(range(1, walked.height + 1))
     assert found["kept"].sum() == found["control"].sum()
     assert (found.filter("control")["trajectories"] > 0).all()
     means = oracle_impurity(frames, severities)
@@ -146,6 +151,16 @@ def test_blocks_of_the_walk_join_up():
     near = found.filter(pl.col("rank") > 1)
     assert near.height > 256
     assert near["reason"].unique().to_list() == [f"near_duplicate_of:{first}"]
+
+
+def test_equal_vectors_are_near_at_a_limit_of_one():
+    """The rounding of a sum of products must not tell a sample from its copy."""
+    run = synthetic_run(60)
+    rows = np.repeat(np.random.default_rng(0).normal(size=(2, 30, 384)), 2, axis=1)
+    vectors = embed(run.samples["sample_id"].to_list(), *rows)
+    frame = run.predictions["alpha"].with_columns(top1=pl.col("severity") % 2)
+    found = select(run.samples, [frame], vectors, image_cosine_limit=1.0, text_cosine_limit=1.0)
+    assert found["kept"].sum() == 30
 
 
 def test_control_depends_on_the_seed_alone():
