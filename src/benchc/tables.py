@@ -155,6 +155,8 @@ def renamed_into_place(path: Path) -> Iterator[Path]:
     try:
         with _renamed(path) as temporary:
             yield temporary
+    except BadInput:
+        raise
     except Exception as error:
         for reason in _REFUSED:
             if reason in str(error):
