@@ -161,7 +161,7 @@ def _load_by_model(
 
 def _slices(path: Path) -> Iterator[pl.DataFrame]:
     """Yield the rows of a checked table, some at a time, in the order of the file."""
-    rows = pl.scan_parquet(path, hive_partitioning=False, glob=False)
+    rows = tables.scan(path)
     for start in range(0, rows.select(pl.len()).collect().item(), _ROWS_AT_ONCE):
         yield rows.slice(start, _ROWS_AT_ONCE).collect()
 
