@@ -1,7 +1,6 @@
 # benchc: from multiple-choice benchmarks to a database of where models fail.
 # Config, the rules of each stage, the public targets; nothing else.
 
-import re
 import shlex
 import sys
 from pathlib import Path

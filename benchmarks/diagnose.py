@@ -179,6 +179,7 @@ def sql_attribution(path: Path) -> float:
     connection.execute(f"CREATE TABLE trajectories AS {statement('trajectories')}")
     connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
     connection.execute(f"CREATE TABLE cells AS {statement('cells')}")
+    connection.execute(f"CREATE TEMP VIEW attribution AS {statement('attribution')}")
     for name in ("source", "state", "trajectory"):
         connection.execute(f"CREATE TABLE {name} AS {statement(f'{name}_attribution')}")
     return time.perf_counter() - start

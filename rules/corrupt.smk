@@ -9,7 +9,7 @@ rule corrupt:
     log:
         "results/logs/corrupt/{corruption}.log",
     wildcard_constraints:
-        corruption="|".join(RUN.config.corruptions),
+        corruption=RUN.one_of(RUN.config.corruptions),
     conda:
         "../envs/benchc.yaml"
     threads: 1

@@ -12,7 +12,7 @@ rule pool_source:
     log:
         "results/logs/pool/{source}.log",
     wildcard_constraints:
-        source="|".join(map(re.escape, RUN.config.sources)),
+        source=RUN.one_of(RUN.config.sources),
     conda:
         "../envs/benchc.yaml"
     resources:

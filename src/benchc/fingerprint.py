@@ -99,10 +99,10 @@ def _remembered(cache: Path | None) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def packaged(folder: str, pattern: str) -> list[Path]:
-    """Return the package's own data files, not code, under `folder` that match `pattern`."""
-    found = (_root() / folder).rglob(pattern)
-    return sorted(path for path in found if path.suffix not in {".py", ".pyc"})
+def packaged(*patterns: str) -> list[Path]:
+    """Return the package's own data files, not code, that match patterns such as `report/*.css`."""
+    found = {path for pattern in patterns for path in _root().glob(pattern)}
+    return sorted(p for p in found if p.is_file() and p.suffix not in {".py", ".pyc"})
 
 
 def _bare_sql(text: str) -> str:

@@ -118,6 +118,11 @@ class Table:
         return f"give a `{self.name}` table, or, if a run wrote this, delete it and run again"
 
 
+def scan(path: Path) -> pl.LazyFrame:
+    """Return a Parquet file to read parts of; its path is a name, never a pattern."""
+    return pl.scan_parquet(path, hive_partitioning=False, glob=False)
+
+
 def _finite_or_null(column: Column) -> pl.Expr:
     values = pl.col(column.name)
     if column.dtype == REAL:
@@ -155,6 +160,8 @@ def renamed_into_place(path: Path) -> Iterator[Path]:
     try:
         with _renamed(path) as temporary:
             yield temporary
+    except BadInput:
+        raise
     except Exception as error:
         for reason in _REFUSED:
             if reason in str(error):

@@ -52,14 +52,18 @@ _NOT_FOLLOWED = (
     "benchc.locks",
 )
 
-#: The folder of the package that holds a stage's data, and the endings of the files.
+#: The files of the package, besides code, that a stage's results depend on.
 _DATA = {
-    "diagnose": ("diagnose", "*.sql"),
-    "report": ("report", "*.sql", "*.j2", "*.css", "*.js"),
-    "discover_play": ("discover/prompts", "*.j2"),
-    "discover_taxonomy": ("discover", "*.csv"),
-    "discover_database": ("discover/sql", "*.sql"),
-    "discover_report": ("discover/templates", "*.*"),
+    "diagnose": ("diagnose/sql/**/*.sql",),
+    "report": ("report/sql/*.sql", "report/templates/*"),
+    "discover_play": ("discover/prompts/*.j2",),
+    "discover_taxonomy": ("discover/*.csv",),
+    "discover_database": ("discover/sql/*.sql",),
+    "discover_report": (
+        "discover/sql/page/*.sql",
+        "discover/templates/*",
+        "report/templates/page.css",
+    ),
 }
 
 
@@ -236,9 +240,7 @@ class Workflow:
         """Return the fingerprint of the code behind a stage's results."""
         found = fingerprint.of_code(*_CODE[stage], ignoring=_NOT_FOLLOWED)
         if stage in _DATA:
-            folder, *kinds = _DATA[stage]
-            files = [file for kind in kinds for file in fingerprint.packaged(folder, kind)]
-            found += fingerprint.of_files(files)
+            found += fingerprint.of_files(fingerprint.packaged(*_DATA[stage]))
         return found
 
     def corruption_code(self, name: str) -> str:

@@ -24,11 +24,14 @@ def test_an_interval_is_numpys_quantiles_of_the_draws(draws):
 
 
 def test_draws_without_the_figure_are_left_out_unless_they_are_most():
-    draws = np.array([[9, 1, 2, 3, np.nan], [9, 1, np.nan, np.nan, np.nan]])
+    draws = np.array(
+        [[9, 1, 2, 3, np.nan], [9, 1, 2, np.nan, np.nan], [9, 1, np.nan, np.nan, np.nan]]
+    )
     low, high = interval(draws)
-    assert low[0] == pytest.approx(np.quantile([1, 2, 3], 0.025))
-    assert high[0] == pytest.approx(np.quantile([1, 2, 3], 0.975))
-    assert np.isnan([low[1], high[1]]).all()
+    for row, defined in enumerate([[1, 2, 3], [1, 2]]):
+        assert low[row] == pytest.approx(np.quantile(defined, 0.025))
+        assert high[row] == pytest.approx(np.quantile(defined, 0.975))
+    assert np.isnan([low[2], high[2]]).all()
 
 
 @given(st.integers(1, 30), st.integers(0, 5))

@@ -80,6 +80,7 @@ def test_ras_of_shifts(sql, dc, ds, wanted):
         [0.5, math.nan],
         [math.inf, 0.0],
         [0.5, 0.6],
+        [0.5, 0.500002],
         [1.5, -0.5],
     ],
 )
@@ -90,6 +91,28 @@ def test_what_is_no_distribution_has_no_scores(sql, p):
         p,
     )
     assert found == (False, None, None, None, None)
+
+
+def test_rounding_does_not_undo_a_distribution(sql):
+    assert sql("is_distribution([0.5, 0.5000005]), is_distribution([0.5, 0.4999995])") == (
+        True,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("phenomenon", "shown", "not_shown"),
+    [
+        ("silent_degradation", ["'cc', -0.26"], ["'cc', -0.25", "'cw', -0.5", "'cc', 0.5"]),
+        ("overconfident_degradation", ["0.26, -0.26"], ["0.25, -0.5", "0.5, -0.25", "-0.5, 0.5"]),
+        ("hesitant_support", ["-0.26, 0.26"], ["-0.25, 0.5", "-0.5, 0.25", "0.5, -0.5"]),
+    ],
+)
+def test_a_phenomenon_begins_beyond_tau(sql, phenomenon, shown, not_shown):
+    for values in shown:
+        assert sql(f"{phenomenon}({values}, 0.25)") == (True,)
+    for values in not_shown:
+        assert sql(f"{phenomenon}({values}, 0.25)") == (False,)
 
 
 def test_known_entropies(sql):

@@ -50,6 +50,12 @@ def test_a_factor_is_above_one_where_a_corruption_sharpens_and_none_where_none_c
     assert np.isnan([nothing, impossible]).all()
 
 
+def test_no_factor_makes_an_entropy_below_that_of_a_tie():
+    tied = np.array([[1.0], [1.0], [0.0], [0.0]])  # towards two equal options: entropy 1/2
+    factors = matching_factors(tied, np.ones((2, 1), bool), np.array([0.45, 0.55]))
+    assert np.isnan(factors).tolist() == [True, False]
+
+
 def test_flattening_reaches_each_cell_and_flips_nothing(synthetic_database):
     found = query(synthetic_database, "FROM flattening")
     assert found.height > 0

@@ -9,7 +9,7 @@ from benchc.fingerprint import packaged
 
 
 def test_every_finding_is_judged_for_every_model(synthetic_database):
-    assert {path.stem for path in packaged("diagnose/sql/verdicts", "*.sql")} == set(FINDINGS)
+    assert {path.stem for path in packaged("diagnose/sql/verdicts/*.sql")} == set(FINDINGS)
     found = query(synthetic_database, "SELECT DISTINCT scope, model, finding FROM verdicts")
     about_models = 5 * (3 + 3 + 2)  # three models in selection and control, two on the pool
     about_all = 2 * 3

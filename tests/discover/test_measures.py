@@ -64,6 +64,23 @@ def test_a_rate_and_its_interval():
     assert np.isnan(rate(hits & False, every & False, np.arange(6)).value)
 
 
+def test_the_interval_of_a_rate_is_that_of_drawing_pictures_by_hand():
+    rng = np.random.default_rng(0)
+    pictures, hits = np.repeat(np.arange(40), 3), rng.random(120) < 0.3
+    by_hand = []
+    for _ in range(4000):
+        drawn = rng.integers(40, size=40)
+        by_hand.append(np.mean(np.concatenate([hits[pictures == picture] for picture in drawn])))
+    found = rate(hits, np.ones(120, bool), pictures)
+    # Two sets of draws: their ends differ by Monte Carlo error alone.
+    assert [found.low, found.high] == pytest.approx(np.quantile(by_hand, [0.025, 0.975]), abs=0.015)
+
+
+def test_too_few_failures_say_nothing():
+    found = over_draws(measures.unique_skills, some_failures(9, 3), 3, "x")
+    assert np.isnan([found.value, found.low, found.high]).all()
+
+
 def test_intervals_count_pictures_not_questions():
     rng = np.random.default_rng(0)
     by_picture = rng.random(60) < 0.5

@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
 from benchc.discover import database, page, results
 from benchc.discover.export import export_failures
@@ -192,6 +193,23 @@ def test_failures_are_exported_once_each(asked, tmp_path):
         assert line["messages"][1]["content"][0]["text"] == "2"
     with pytest.raises(BadInput, match="no failure"):
         export_failures(asked.filter(~pl.col("failed")), load, tmp_path)
+
+
+def test_each_exported_picture_is_that_of_its_question(asked, tmp_path):
+    colours = {"a/b.jpg": "red", "a-b.jpg": "blue"}
+    failed = asked.filter("failed").head(2)
+    failed = failed.with_columns(picture=pl.Series(list(colours)))
+
+    def exported(load):
+        export_failures(failed, load, tmp_path)
+        lines = (tmp_path / "train.jsonl").read_text().splitlines()
+        return {Image.open(tmp_path / json.loads(line)["images"][0]).getpixel((0, 0))
+                for line in lines}  # fmt: skip
+
+    shown = exported(lambda key, *_: Image.new("RGB", (1, 1), colours[key]))
+    assert shown == {(255, 0, 0), (0, 0, 255)}
+    again = exported(lambda *_: Image.new("RGB", (1, 1), "white"))
+    assert again == {(255, 255, 255)}
 
 
 def test_no_failure_at_all_makes_an_empty_tree(asked):

@@ -55,14 +55,14 @@ def test_the_reward_of_each_kind_of_question():
     diversity = np.array([0.4, 0.4, 0.4, 0.0])
     valid = np.array([True, True, False, True])
     correct = np.array([False, True, False, False])
-    np.testing.assert_allclose(question_reward(diversity, valid, correct), [0.4, 0, -0.5, 0])
+    np.testing.assert_allclose(question_reward(diversity, valid, correct, 0.5), [0.4, 0, -0.5, 0])
 
 
 def test_no_invalid_question_beats_an_honest_one():
     rng = np.random.default_rng(0)
     diversity, correct = rng.random(100), rng.random(100) < 0.5
-    honest = question_reward(diversity, np.ones(100, bool), correct)
-    invalid = question_reward(diversity, np.zeros(100, bool), correct)
+    honest = question_reward(diversity, np.ones(100, bool), correct, 0.5)
+    invalid = question_reward(diversity, np.zeros(100, bool), correct, 0.5)
     assert honest.min() > invalid.max()
 
 

@@ -11,7 +11,7 @@ import pytest
 from servers import serving
 
 from benchc.errors import BadInput
-from benchc.fetch.archive import unpack
+from benchc.fetch.archive import ENDINGS, unpack
 from benchc.fetch.origin import Request
 from benchc.fetch.stage import fetch, place, read_record
 
@@ -83,11 +83,35 @@ def test_a_link_out_of_a_tar_is_refused(tmp_path):
         unpack(tmp_path / "a.tar.gz")
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.tar"])
-def test_a_damaged_archive(tmp_path, name):
+@pytest.mark.parametrize("name", [f"a{ending}" for ending in ENDINGS])
+def test_a_file_that_is_no_archive(tmp_path, name):
     (tmp_path / name).write_bytes(b"not an archive")
-    with pytest.raises(BadInput, match="cannot be unpacked"):
+    with pytest.raises(BadInput, match="cannot be unpacked") as caught:
         unpack(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        *(("a.zip", way) for way in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)),
+        *((f"a.tar.{way}", way) for way in ("gz", "bz2", "xz")),
+    ],
+)
+def test_a_damaged_archive(tmp_path, name, way):
+    archive, content = tmp_path / name, " ".join(map(str, range(20_000)))
+    if name == "a.zip":
+        with zipfile.ZipFile(archive, "w", way) as opened:
+            opened.writestr("numbers", content)
+    else:
+        (tmp_path / "numbers").write_text(content)
+        with tarfile.open(archive, f"w:{way}") as opened:
+            opened.add(tmp_path / "numbers", "numbers")
+    data = archive.read_bytes()
+    middle = slice(len(data) // 2, len(data) // 2 + 400)
+    archive.write_bytes(data.replace(data[middle], bytes(255 - byte for byte in data[middle])))
+    with pytest.raises(BadInput, match="cannot be unpacked"):
+        unpack(archive)
 
 
 def test_an_archive_larger_than_the_disk(tmp_path, monkeypatch):

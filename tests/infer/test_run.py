@@ -235,7 +235,7 @@ def test_stored_pictures_give_the_same_predictions(world, tmp_path, store, monke
     images = world[1]
     paths = {}
     for name in CORRUPTIONS:
-        paths[name] = tmp_path / f"{name}.parquet"
+        paths[name] = tmp_path / "run[1]" / f"{name}.parquet"
         kept = render_corruption(images, name, [1, 5], seed=SEED, reference_side=None, store=store)
         CORRUPTED.write(kept, paths[name])
     assert asked.stored_tables(paths.values()) == paths

@@ -116,6 +116,8 @@ def test_answers(folder, options, answer, index):
         ({"image": "c.png"}, Reason.NO_IMAGE, "'c.png'"),
         ({"image": "../a.png"}, Reason.NO_IMAGE, "inside the folder"),
         ({"image": "/a.png"}, Reason.NO_IMAGE, "inside the folder"),
+        ({"image": "iVBORw0KGgo" * 99}, Reason.NO_IMAGE, "no picture 'iVBORw0KGgo"),
+        ({"image": "/9j/4AAQSkZJ" * 99}, Reason.NO_IMAGE, "inside the folder"),
         ({"image": 3}, Reason.NO_IMAGE, "name of a file"),
         ({"question": ""}, Reason.MALFORMED, "no question"),
         ({"question": 3}, Reason.MALFORMED, "not a text"),
@@ -128,6 +130,7 @@ def test_bad_rows(folder, changes, reason, detail):
     (rejection,) = source.rejected
     assert rejection.reason == reason
     assert detail in rejection.detail
+    assert len(rejection.detail) < 400
     with pytest.raises(BadInput, match=r"questions\.jsonl, line 1 \(id 1\): .*on_bad_row") as error:
         build_source("mine", spec(folder))
     assert "\n" not in str(error.value)
@@ -170,6 +173,7 @@ def test_an_undecodable_picture_is_refused_or_rejected(folder):
         ([GOOD | {"id": "p"}, GOOD | {"id": "p"}], "line 2: id 'p' was given before, in line 1"),
         ([GOOD | {"id": "p"}, GOOD], "line 2: it has no id"),
         ([GOOD | {"id": "a\nb"}], "line 1: it has no id"),
+        ([GOOD | {"question": "half a smile \ud83d"}], "line 1: not a line of JSON"),
         ([""], "it has no questions"),
     ],
 )

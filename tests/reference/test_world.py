@@ -14,7 +14,6 @@ from benchc.reference.world import (
     TRACKS,
     caption,
     draw_pool,
-    drawn_samples,
     evaluate,
     parse,
     training_samples,
@@ -80,11 +79,6 @@ def test_every_category_occurs(pool):
 def test_training_and_held_out_scenes_are_apart(pool):
     learned = {s.scene for s in training_samples(200, 5)}
     assert not learned & {s.scene for s in pool}
-
-
-def test_one_track_alone():
-    assert {s.track for s in drawn_samples("size", 7, 0)} == {"size"}
-    assert len(drawn_samples("size", 7, 0)) == 7
 
 
 @given(SEEDS)

@@ -91,6 +91,16 @@ def test_a_run_beside_itself_moves_nothing(both: tuple[Path, Path]) -> None:
     assert {(row["value"], row["low"], row["high"]) for row in rows} == {(0.0, 0.0, 0.0)}
 
 
+def test_one_picture_has_no_interval(tmp_path: Path) -> None:
+    run = synthetic_run(2, ["a"], ["fog"], [1, 2])
+    assert run.images.height == 1
+    one, two = written(run, tmp_path / "one"), written(flattened(run), tmp_path / "two")
+    with opened_both(one, two) as facts:
+        rows = compare(facts("compared"), seed=0)
+    assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
+    assert "which may be chance" in build_comparison(one, two, ("plain", "other"))
+
+
 def test_runs_without_a_pair_in_common_are_refused(both: tuple[Path, Path], tmp_path: Path) -> None:
     other = written(synthetic_run(4, ["else"], ["fog"], [1]), tmp_path)
     with pytest.raises(BadInput, match="no pair in common"):

@@ -246,6 +246,22 @@ def test_a_model_in_no_figure_is_said(tmp_path: Path) -> None:
     assert re.search(r"b is in no figure: none of its (\d+) .* \(nonfinite logits \1\)", prose)
 
 
+def test_a_model_without_a_blank_answer_keeps_its_numbers_in_their_columns(tmp_path: Path) -> None:
+    run = synthetic_run(12, ["a", "b"])
+    is_blank = pl.col("corruption") == "blank"
+    failed = run.predictions["a"].with_columns(
+        *(
+            pl.when(~is_blank).then(pl.col(name)).alias(name)
+            for name in ("logits", "p", "top1", "is_tie", "option_mass")
+        ),
+        status=pl.when(is_blank).then(pl.lit("too_long")).otherwise(pl.col("status")),
+    )
+    page = page_of(replaced(run, predictions={**run.predictions, "a": failed}), tmp_path)
+    number = r"[+−]?\d\.\d{3}"
+    cell = rf"{number}(?: {number} to {number})?"
+    assert re.search(rf"minus blank a {cell} – {cell} – b {cell} {cell} {cell} {cell}", page.prose)
+
+
 def test_empty_selection_is_said(tmp_path: Path) -> None:
     run = synthetic_run(12, ["a"])
     emptied = run.selection.with_columns(

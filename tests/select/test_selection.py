@@ -1,5 +1,6 @@
 """Selection against a brute-force oracle that shares no code with it."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import CORRUPTIONS, synthetic_run
+from typer.testing import CliRunner
 
 from benchc import tables
 from benchc.errors import BadInput
 from benchc.select import impurity, select
+from benchc.select.command import app
 from benchc.select.diversity import cosine_quantiles
 
 
@@ -79,7 +82,7 @@ def oracle_select(samples, frames, embeddings, above, limits, cap, severities):
         reasons[sample] = f"near_duplicate_of:{near[0]}" if near else "accepted"
         if not near:
             accepted.append(sample)
-    return reasons
+    return reasons, left
 
 
 @settings(max_examples=40)
@@ -107,8 +110,13 @@ def test_selection_equals_the_oracle(seed, n, severities, failing, above, limit,
     found = select(
         run.samples, frames, vectors, image_cosine_limit=limit, text_cosine_limit=limit, **options
     )
-    wanted = oracle_select(run.samples, frames, vectors, above, (limit, limit), cap, severities)
-    assert dict(zip(found["sample_id"], found["reason"], strict=True)) == wanted
+    reasons, order = oracle_select(
+        run.samples, frames, vectors, above, (limit, limit), cap, severities
+    )
+    assert dict(zip(found["sample_id"], found["reason"], strict=True)) == reasons
+    walked = found.filter(pl.col("rank").is_not_null()).sort("rank")
+    assert walked["sample_id"].to_list() == order[: walked.height]
+    assert walked["rank"].to_list() == list(range(1, walked.height + 1))
     assert found["kept"].sum() == found["control"].sum()
     assert (found.filter("control")["trajectories"] > 0).all()
     means = oracle_impurity(frames, severities)
@@ -145,6 +153,16 @@ def test_blocks_of_the_walk_join_up():
     assert near["reason"].unique().to_list() == [f"near_duplicate_of:{first}"]
 
 
+def test_equal_vectors_are_near_at_a_limit_of_one():
+    """The rounding of a sum of products must not tell a sample from its copy."""
+    run = synthetic_run(60)
+    rows = np.repeat(np.random.default_rng(0).normal(size=(2, 30, 384)), 2, axis=1)
+    vectors = embed(run.samples["sample_id"].to_list(), *rows)
+    frame = run.predictions["alpha"].with_columns(top1=pl.col("severity") % 2)
+    found = select(run.samples, [frame], vectors, image_cosine_limit=1.0, text_cosine_limit=1.0)
+    assert found["kept"].sum() == 30
+
+
 def test_control_depends_on_the_seed_alone():
     run = synthetic_run(60)
     vectors = embed(
@@ -171,6 +189,24 @@ def test_input_that_does_not_fit_is_refused():
         select(run.samples, [frame], vectors[1:])
     with pytest.raises(BadInput, match="unit vector"):
         select(run.samples, [frame], vectors.with_columns(pl.col("text") * 2))
+
+
+@pytest.mark.parametrize(
+    ("failing", "says"),
+    [(0.0, r"no sample has an impurity above 0\.99 \(largest: 0\.\d{4}\)"), (1.0, "status")],
+)
+def test_an_empty_benchmark_is_refused_with_its_reason(tmp_path, failing, says):
+    run = synthetic_run(6, ("a",), failing={"a": failing})
+    vectors = embed(run.samples["sample_id"].to_list(), np.ones((6, 2)), np.ones((6, 2)))
+    tables.SAMPLES.write(run.samples, tmp_path / "samples.parquet")
+    tables.PREDICTIONS.write(run.predictions["a"], tmp_path / "predictions.parquet")
+    tables.EMBEDDINGS.write(vectors, tmp_path / "embeddings.parquet")
+    given = [f"--{name}={tmp_path / name}.parquet" for name in ("samples", "predictions")]
+    given += [f"--embeddings={tmp_path}/embeddings.parquet", f"--out={tmp_path}/out.parquet"]
+    outcome = CliRunner().invoke(app, ["build", *given, "--impurity-above", "0.99"])
+    assert isinstance(outcome.exception, BadInput)
+    assert re.search(says, str(outcome.exception))
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_quantiles_of_pairs():

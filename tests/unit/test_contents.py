@@ -54,6 +54,10 @@ def test_any_difference_counts(hash_of, changed):
     assert hash_of(changed) != hash_of(FRAME)
 
 
+def test_the_columns_of_an_empty_table_count(hash_of):
+    assert hash_of(FRAME.clear()) != hash_of(FRAME.clear().drop("value"))
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_the_last_bit_of_a_number_counts(tmp_path_factory, value):
     folder = tmp_path_factory.mktemp("bits")

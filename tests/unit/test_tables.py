@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchc.errors import BadInput
-from benchc.tables import PREDICTIONS, SHIFTS
+from benchc.tables import PREDICTIONS, SHIFTS, renamed_into_place
 
 ROW = {
     "model": "m", "sample_id": "b/1", "corruption": "fog", "severity": 1,
@@ -87,3 +87,16 @@ def test_a_late_option_is_not_dropped():
     ]
     frame = PREDICTIONS.conform(PREDICTIONS.from_rows(rows))
     assert frame["p"].list.sum().to_list() == pytest.approx([1] * 102)
+
+
+def test_a_refusal_within_a_write_is_passed_on_as_it_is(tmp_path):
+    said = "samples.parquet: not a readable Parquet file (Permission denied)"
+    with pytest.raises(BadInput) as refusal, renamed_into_place(tmp_path / "out"):
+        raise BadInput(said)
+    assert str(refusal.value) == said
+    with (
+        pytest.raises(BadInput, match="out: cannot be written"),
+        renamed_into_place(tmp_path / "out"),
+    ):
+        raise PermissionError(13, "Permission denied")
+    assert not list(tmp_path.iterdir())

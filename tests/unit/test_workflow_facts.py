@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchc import fingerprint
-from benchc.workflow import Workflow
+from benchc.workflow import _DATA, Workflow
 
 PROJECT = Path(__file__).parents[2]
 
@@ -21,6 +21,14 @@ def workflow() -> Workflow:
 def test_every_stage_has_a_fingerprint(workflow, stage):
     assert workflow.code(stage) == workflow.code(stage)
     assert len(workflow.code(stage)) >= 16
+
+
+def test_every_file_of_data_counts_for_a_stage_and_the_style_for_both_pages():
+    held = {path for path in fingerprint.packaged("**/*") if path.name != "py.typed"}
+    counted = {stage: fingerprint.packaged(*patterns) for stage, patterns in _DATA.items()}
+    assert held == {path for paths in counted.values() for path in paths}
+    styled = {stage for stage, paths in counted.items() if "page.css" in {p.name for p in paths}}
+    assert styled == {"report", "discover_report"}
 
 
 def test_a_blur_is_part_of_its_own_fingerprint_alone():

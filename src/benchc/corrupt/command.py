@@ -80,8 +80,8 @@ def gallery(
         raise BadInput(f"{picture}: {error.strerror}; name a picture file") from None
     except ValueError:
         raise BadInput(f"{picture}: not a readable picture") from None
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(encode(contact_sheet(pixels, side, seed), "png"))
+    with tables.renamed_into_place(out) as temporary:
+        temporary.write_bytes(encode(contact_sheet(pixels, side, seed), "png"))
 
 
 @app.command("list")

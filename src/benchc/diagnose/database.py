@@ -161,16 +161,16 @@ def _load_by_model(
 
 def _slices(path: Path) -> Iterator[pl.DataFrame]:
     """Yield the rows of a checked table, some at a time, in the order of the file."""
-    rows = pl.scan_parquet(path, hive_partitioning=False, glob=False)
+    rows = tables.scan(path)
     for start in range(0, rows.select(pl.len()).collect().item(), _ROWS_AT_ONCE):
         yield rows.slice(start, _ROWS_AT_ONCE).collect()
 
 
 def _derive(connection: duckdb.DuckDBPyConnection, seed: int, draws: int) -> None:
+    connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
+    connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
+    connection.execute(f"CREATE TEMP VIEW attribution AS {statement('attribution')}")
     for table in schema.QUERIED:
-        if table is schema.CELLS:
-            connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
-            connection.execute(f"CREATE TEMP TABLE paired AS {statement('paired')}")
         connection.execute(f'INSERT INTO "{table.name}" BY NAME {statement(table.name)}')
     add_nulls(connection)
     add_intervals(connection, seed, draws)

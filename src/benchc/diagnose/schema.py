@@ -59,7 +59,9 @@ MODELS = Table(
         MODEL,
         Column("selector", TRUTH, "took part in choosing the benchmark's samples"),
         Column("settings", TEXT, "JSON of the model's settings in the config"),
-        Column("fingerprint", TEXT, "hash of everything that decides its predictions"),
+        Column(
+            "fingerprint", TEXT, "JSON of what decides its predictions: settings, hash of weights"
+        ),
     ),
     ("model",),
 )

@@ -37,13 +37,12 @@ def export_failures(
     )
     if failed.is_empty():
         raise BadInput("no failure among the questions; nothing to export")
-    (folder / "images").mkdir(parents=True, exist_ok=True)
     lines = []
+    written = set()
     for row in failed.sort("picture", "corruption", "severity", "question").iter_rows(named=True):
-        name = (
-            f"images/{row['picture'].replace('/', '-')}-{row['corruption']}-{row['severity']}.png"
-        )
-        if not (folder / name).is_file():
+        name = f"images/{row['corruption']}-{row['severity']}/{row['picture']}.png"
+        if name not in written:
+            written.add(name)
             picture = load(row["picture"], row["corruption"], row["severity"])
             with renamed_into_place(folder / name) as temporary:
                 picture.save(temporary, format="PNG")

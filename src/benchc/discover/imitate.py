@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from transformers import PrinterCallback
 from trl import SFTConfig, SFTTrainer
@@ -50,8 +49,8 @@ def imitate(
     folder: Path,
     settings: Imitate,
     seed: int,
-) -> float:
-    """Fine-tune a questioner in place on sequences of failures; return the last mean loss.
+) -> None:
+    """Fine-tune a questioner in place on sequences of failures.
 
     Args:
         questioner: The model that learns.
@@ -94,6 +93,5 @@ def imitate(
         processing_class=questioner.processor,
     )
     trainer.remove_callback(PrinterCallback)
-    loss = float(trainer.train().training_loss)
+    trainer.train()
     questioner.model.eval()
-    return loss if np.isfinite(loss) else float("nan")

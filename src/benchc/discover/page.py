@@ -66,14 +66,15 @@ def build_page(database: Path, load: Load) -> str:
     """
     with opened(database) as connection:
         games = _rows(connection, "games")
-        trainings = _trainings(_rows(connection, "curves"))
+        curves = _rows(connection, "curves")
+        trainings = _trainings(curves)
         measured = _rows(connection, "measures")
         order = {way: i for i, way in enumerate(WAYS)}
         values = {
             "headings": [heading for _, heading, _, _ in MEASURES],
             "tables": _tables(games, measured, order),
             "trainings": trainings,
-            "curves": _curves(_rows(connection, "curves"), trainings),
+            "curves": _curves(curves, trainings),
             "first": _first(_rows(connection, "first")),
             "tree": _tree(_rows(connection, "tree")),
             "models": sorted({game["model"] for game in games}),

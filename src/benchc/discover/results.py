@@ -153,9 +153,6 @@ def skill_tables(asked: pl.DataFrame, embedder: Embedder) -> tuple[pl.DataFrame,
     return skills, placed
 
 
-PLAYED = ("model", "way", "corruption", "severity")
-
-
 def measure_table(asked: pl.DataFrame, placed: pl.DataFrame, embedder: Embedder) -> pl.DataFrame:
     """Return `discover_measures`; ways are compared within a model and a condition.
 

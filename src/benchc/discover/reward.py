@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-PENALTY = 0.5
-"""What an invalid question costs."""
 OPENING = 3
 """Words of a question's opening."""
 
@@ -59,7 +57,7 @@ def lexical_diversity(openings: Sequence[str]) -> np.ndarray:
 
 
 def question_reward(
-    diversity: np.ndarray, valid: np.ndarray, correct: np.ndarray, penalty: float = PENALTY
+    diversity: np.ndarray, valid: np.ndarray, correct: np.ndarray, penalty: float
 ) -> np.ndarray:
     """Return R = Delta * V * (1 - C) - P.
 

@@ -45,7 +45,7 @@ TRAINING = Table(
         CORRUPTION,
         SEVERITY,
         Column("step", INTEGER, "update of the weights, from 1"),
-        Column("measure", TEXT, "fdr, validity, reward, semantic, lexical, collapsed, ..."),
+        Column("measure", TEXT, "fdr, validity, reward, semantic, lexical, held_out_fdr, ..."),
         Column("value", REAL, "its value", True),
     ),
     ("model", "way", "corruption", "severity", "step", "measure"),
@@ -90,7 +90,7 @@ QUESTION_SKILLS = Table(
     (
         Column("question", TEXT, "the question"),
         Column("skill", INTEGER, "number of its skill"),
-        Column("stands_with", TEXT, "the failed question nearest to it, or itself"),
+        Column("stands_with", TEXT, "the kept near-duplicate of the failed question nearest to it"),
     ),
     ("question",),
 )

@@ -3,14 +3,25 @@
 Never writes outside its folder, and never more than the disk holds.
 """
 
+import lzma
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from benchc.errors import BadInput
 from benchc.fetch.address import need_space
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_PIECE = 1 << 20
+_DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    RuntimeError,
+    EOFError,
+)
 
 
 def unpack(archive: Path) -> None:
@@ -29,13 +40,17 @@ def unpack(archive: Path) -> None:
         else:
             with tarfile.open(archive) as tar:
                 members = tar.getmembers()
+                # The checksum of a compressed stream stands behind all members and would go unread.
+                while tar.fileobj is not None and tar.fileobj.read(_PIECE):
+                    pass
                 _check(archive, [(member.name, member.size) for member in members])
                 for member in members:
                     if not (member.isfile() or member.isdir()):
                         raise tarfile.TarError(f"{member.name!r} is a link or a device")
                 tar.extractall(archive.parent)
-    except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, EOFError, OSError) as error:
-        raise BadInput(f"{archive}: cannot be unpacked ({error})") from None
+    except (*_DAMAGED, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise BadInput(f"{archive}: cannot be unpacked ({reason})") from None
 
 
 def _check(archive: Path, members: list[tuple[str, int]]) -> None:

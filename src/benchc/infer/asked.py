@@ -11,7 +11,7 @@ import polars as pl
 
 from benchc.errors import BadInput
 from benchc.infer.rendering import BLANK, CLEAN, Rendering
-from benchc.tables import CORRUPTED, IMAGES, SAMPLES, SELECTION
+from benchc.tables import CORRUPTED, IMAGES, SAMPLES, SELECTION, scan
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def stored_tables(paths: Iterable[Path]) -> dict[str, Path]:
     """Return which of the corrupt stage's tables hold pictures, by corruption."""
     found = {}
     for path in paths:
-        columns = pl.scan_parquet(path).select("corruption", "bytes").head(1).collect()
+        columns = scan(path).select("corruption", "bytes").head(1).collect()
         if columns.height and columns["bytes"][0] is not None:
             found[columns["corruption"][0]] = path
     return found

@@ -20,6 +20,7 @@ import polars as pl
 from benchc.corrupt import corrupt
 from benchc.errors import BadInput
 from benchc.pixels import Pixels, decode, pixel_hash
+from benchc.tables import scan
 
 CLEAN = "clean"
 BLANK = "blank"
@@ -135,7 +136,7 @@ class Rendering:
         if name not in self.stored:
             return {}
         rows = (
-            pl.scan_parquet(self.stored[name])
+            scan(self.stored[name])
             .filter(pl.col("image_id").is_in(list(image_ids)))
             .select("image_id", "severity", "bytes")
             .collect()

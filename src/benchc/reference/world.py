@@ -22,21 +22,16 @@ from benchc.reference.questions import (
     phrase,
     wrong_answers,
 )
-from benchc.reference.scene import SIDE, Scene, sample_scene
+from benchc.reference.scene import Scene, sample_scene
 
 __all__ = [
-    "SIDE",
     "TRACKS",
     "DrawnSample",
-    "Query",
-    "Scene",
     "caption",
     "draw",
     "draw_pool",
-    "drawn_samples",
     "evaluate",
     "parse",
-    "sample_scene",
     "training_samples",
 ]
 
@@ -88,12 +83,6 @@ def training_samples(n_scenes: int, seed: int) -> Iterator[DrawnSample]:
     """
     for number in range(n_scenes):
         yield from _ask("training", seed, number, [*TRACKS, "spatial", "size"])
-
-
-def drawn_samples(track: str, count: int, seed: int) -> list[DrawnSample]:
-    """Return the first held-out samples of one track."""
-    pool = draw_pool(count * len(TRACKS), seed)
-    return [sample for sample in pool if sample.track == track]
 
 
 def caption(scene: Scene, rng: np.random.Generator) -> str:

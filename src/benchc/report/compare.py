@@ -71,7 +71,8 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
 
     Returns:
         Rows of model, corruption_group and corruption (None: over all), measure, n_pairs, first,
-        second, value (second minus first) with low and high, its 95 % interval.
+        second, value (second minus first) with low and high, its 95 % interval; None below two
+        pictures.
     """
     images = {image: at for at, image in enumerate(sorted({row["image_id"] for row in sums}))}
     weights = bootstrap.weights(len(images), seed, "compare", bootstrap.DRAWS)
@@ -82,10 +83,12 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
     found = []
     for (model, group, corruption), own in cells.items():
         at = [images[row["image_id"]] for row in own]
+        several = len(set(at)) > 1
 
         def drawn(name: str, own: list[Row] = own, at: list[int] = at) -> np.ndarray:
-            values = np.array([float(row[name]) for row in own])
-            return bootstrap.exact(values) @ weights[at]
+            values = [float(row[name]) for row in own]
+            by_image = np.bincount(at, values, minlength=len(images))
+            return bootstrap.exact(by_image) @ weights
 
         n = drawn("n")
         for measure, (_, column, _, _) in MEASURES.items():
@@ -102,8 +105,8 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
                     "first": float(first[0]),
                     "second": float(second[0]),
                     "value": float(second[0] - first[0]),
-                    "low": float(low),
-                    "high": float(high),
+                    "low": float(low) if several else None,
+                    "high": float(high) if several else None,
                 }
             )
     return found
@@ -141,7 +144,8 @@ def _sentence(rows: Sequence[Row], model: str, names: tuple[str, str]) -> str:
     said = []
     for measure, (heading, _, form, change) in MEASURES.items():
         row = whole[measure]
-        told = "" if row["low"] > 0 or row["high"] < 0 else ", which may be chance"
+        apart = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+        told = "" if apart else ", which may be chance"
         said.append(
             f"{heading} {form(row['first'])} in {names[0]} and {form(row['second'])} in "
             f"{names[1]}, {wording.estimate(row, change)}{told}"

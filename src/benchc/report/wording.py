@@ -72,11 +72,6 @@ def spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def letter(index: int) -> str:
-    """Return the label of an option, A for the first."""
-    return chr(ord("A") + index)
-
-
 def pretty(value: str) -> str:
     """Return JSON text indented; any other text as it is."""
     try:

@@ -44,9 +44,14 @@ def build(
     )
     if not found["kept"].any():
         largest = found.select("impurity").max().item()
+        if largest is None:
+            raise BadInput(
+                f"{out}: no sample has a complete trajectory: a clean answer and one at every "
+                "severity; look at the `status` of the selectors' predictions"
+            )
         raise BadInput(
             f"{out}: no sample has an impurity above {impurity_above} "
-            f"(largest: {largest}); lower the threshold or enlarge the pool"
+            f"(largest: {largest:.4f}); lower the threshold or enlarge the pool"
         )
     tables.SELECTION.write(found, out)
     print(f"{out}: kept {found['kept'].sum()} of {found.height} samples")

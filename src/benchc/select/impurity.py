@@ -40,10 +40,7 @@ def impurity(predictions: Sequence[pl.DataFrame], severities: Sequence[int]) -> 
     if twice.height:
         raise BadInput(f"predictions: {twice.select(_CONDITION).row(0, named=True)} occurs twice")
     clean = rows.filter(pl.col("corruption") == "clean").select(*_PAIR, "top1")
-    corrupted = rows.filter(
-        pl.col("severity").is_in(list(severities)),
-        ~pl.col("corruption").is_in(["clean", "blank"]),
-    )
+    corrupted = rows.filter(pl.col("severity").is_in(list(severities)))
     trajectory = [*_PAIR, "corruption"]
     walks = corrupted.select(trajectory).unique()
     points = pl.concat(

@@ -5,6 +5,7 @@ Never re-types a text and never guesses which option was meant.
 
 import difflib
 import json
+import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -172,9 +173,12 @@ def _picture(record: dict, folder: Path) -> str:
         raise Unusable(Reason.NO_IMAGE, "its image is not the name of a file")
     relative = PurePosixPath(name)
     if relative.is_absolute() or ".." in relative.parts or "\0" in name:
-        raise Unusable(Reason.NO_IMAGE, f"picture {name!r} is not inside the folder; put it there")
-    if not (folder / name).is_file():
-        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name!r} in {folder}")
+        raise Unusable(
+            Reason.NO_IMAGE, f"picture {name[:80]!r} is not inside the folder; put it there"
+        )
+    # Unlike Path.is_file, it calls a name that no disk can hold, such as base64, no file.
+    if not os.path.isfile(folder / name):
+        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name[:80]!r} in {folder}")
     return name
 
 
@@ -231,6 +235,8 @@ def _json_lines(file: Path) -> Iterator[tuple[str, dict]]:
             continue
         try:
             record = decoder.decode(line.strip())
+            # "\ud83d", half of a character, is JSON and yet no text that a table could hold.
+            json.dumps(record, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{file}, line {number}: not a line of JSON ({error})") from None
         if not isinstance(record, dict):

@@ -3,4 +3,4 @@ SELECT   model, part AS source, replace(measure, 'ras_above_', '') AS kind, valu
 FROM     intervals
 WHERE    scope = $scope AND crossing = 'all' AND part IN ('c', 'w')
   AND    measure IN ('ras_above_flattening', 'ras_above_blank')
-ORDER BY model, source, kind DESC
+ORDER BY model, source, kind

@@ -7,13 +7,6 @@ WITH figures AS (
       AND  measure IN ('corrupted_accuracy', 'ras') AND value IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY corruption_group, measure
                                ORDER BY value DESC, model) = 1
-),
-compared AS (
-    SELECT corruption_group, crossing, scope, measure, model, other, difference, low, high
-    FROM   differences
-    UNION ALL
-    SELECT corruption_group, crossing, scope, measure, other, model, -difference, -high, -low
-    FROM   differences
 )
 SELECT    figures.corruption_group,
           figures.measure,
@@ -26,7 +19,7 @@ SELECT    figures.corruption_group,
                         ORDER BY difference, other)
                        FILTER (WHERE difference IS NOT NULL), []) AS rivals
 FROM      figures
-LEFT JOIN compared
+LEFT JOIN comparisons AS compared
   ON      compared.scope = $scope
  AND      compared.crossing IN ('all', 'corruption_group')
  AND      compared.corruption_group IS NOT DISTINCT FROM figures.corruption_group
