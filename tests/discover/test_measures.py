@@ -2,6 +2,8 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchc.discover import measures
 from benchc.discover.drawn import read
@@ -32,17 +34,37 @@ def test_semantic_diversity_is_the_mean_over_pairs():
         1 - failures.embeddings[i] @ failures.embeddings[j]
         for i, j in itertools.combinations(chosen, 2)
     ]
-    assert np.isclose(measures.semantic_diversity(failures, chosen), 100 * np.mean(pairs))
+    assert np.isclose(measures.semantic_diversity(failures, chosen, 2), 100 * np.mean(pairs))
 
 
 def test_the_other_measures_count():
     failures = some_failures(9, 3)
     chosen = np.arange(9)
     distinct = len(set(failures.skills))
-    assert measures.lexical_diversity(failures, chosen) == distinct / 9
-    assert measures.unique_skills(failures, chosen) == distinct
-    assert measures.combinations(failures, chosen) == distinct
-    assert measures.primitives_per_question(failures, chosen) == 2
+    assert measures.lexical_diversity(failures, chosen, 9) == pytest.approx(distinct / 9)
+    assert measures.unique_skills(failures, chosen, 9) == pytest.approx(distinct)
+    assert measures.combinations(failures, chosen, 9) == pytest.approx(distinct)
+    assert measures.primitives_per_question(failures, chosen, 9) == 2
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), st.data())
+def test_expected_kinds_are_the_mean_over_every_draw(labels, data):
+    size = data.draw(st.integers(1, len(labels)))
+    kinds = [len(set(draw)) for draw in itertools.combinations(labels, size)]
+    assert measures.expected_kinds(labels, size) == pytest.approx(np.mean(kinds))
+
+
+def test_an_interval_is_that_of_all_failures_and_not_of_one_draw():
+    """A mean over 1,000 failures has the standard error of 1,000, however few a draw holds."""
+    rng = np.random.default_rng(0)
+    taken = rng.integers(1, 6, 1000)
+    failures = Failures(
+        np.arange(1000), np.zeros((1000, 1)), ["a"] * 1000,
+        [frozenset(range(n)) for n in taken], ["s"] * 1000)  # fmt: skip
+    for size in (1000, 100):
+        found = over_draws(measures.primitives_per_question, failures, size, "x")
+        error = (found.high - found.low) / (2 * 1.96)
+        assert error == pytest.approx(taken.std() / np.sqrt(1000), rel=0.2)
 
 
 def test_more_kinds_are_more_diverse_at_equal_numbers_of_failures():
@@ -94,7 +116,7 @@ def test_intervals_count_pictures_not_questions():
 def test_coverage_of_the_interval_of_a_draw():
     rng = np.random.default_rng(1)
     truth = some_failures(6000, 5)
-    target = measures.semantic_diversity(truth, np.arange(6000))
+    target = measures.semantic_diversity(truth, np.arange(6000), 200)
     covered = 0
     for trial in range(12):
         chosen = rng.choice(6000, 240, replace=False)

@@ -5,15 +5,17 @@ Never asks or judges: it counts what is in the table of asked questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from benchc.keyed import generator
 
 RESAMPLES = 1000
-DRAWS = 200
+HALVES = 200
 
 
 @dataclass(frozen=True)
@@ -69,75 +71,83 @@ def rate(hits: np.ndarray, tries: np.ndarray, pictures: np.ndarray, *key: str | 
     return Estimate(float(above.sum() / below.sum()), float(low), float(high))
 
 
-def semantic_diversity(failures: Failures, chosen: np.ndarray) -> float:
-    """Return 100 x the mean pairwise cosine distance of the chosen failures' questions."""
-    total = failures.embeddings[chosen].sum(0)
-    count = len(chosen)
+def semantic_diversity(failures: Failures, inside: np.ndarray, size: int) -> float:
+    """Return 100 x the mean pairwise cosine distance of questions, the same for any `size`."""
+    total = failures.embeddings[inside].sum(0)
+    count = len(inside)
     return float(100 * (1 - (total @ total - count) / (count * (count - 1))))
 
 
-def lexical_diversity(failures: Failures, chosen: np.ndarray) -> float:
-    """Return distinct three-word openings / failures among the chosen."""
-    return len({failures.openings[i] for i in chosen}) / len(chosen)
+def lexical_diversity(failures: Failures, inside: np.ndarray, size: int) -> float:
+    """Return distinct three-word openings / failures in a draw."""
+    return expected_kinds([failures.openings[i] for i in inside], size) / size
 
 
-def primitives_per_question(failures: Failures, chosen: np.ndarray) -> float:
-    """Return the mean number of primitives that a chosen question takes."""
-    return float(np.mean([len(failures.primitives[i]) for i in chosen]))
+def primitives_per_question(failures: Failures, inside: np.ndarray, size: int) -> float:
+    """Return the mean number of primitives that a question takes, the same for any `size`."""
+    return float(np.mean([len(failures.primitives[i]) for i in inside]))
 
 
-def unique_skills(failures: Failures, chosen: np.ndarray) -> float:
-    """Return the number of different skills among the chosen."""
-    return float(len({failures.skills[i] for i in chosen}))
+def unique_skills(failures: Failures, inside: np.ndarray, size: int) -> float:
+    """Return the number of different skills in a draw."""
+    return expected_kinds([failures.skills[i] for i in inside], size)
 
 
-def combinations(failures: Failures, chosen: np.ndarray) -> float:
-    """Return the number of different sets of primitives among the chosen."""
-    return float(len({failures.primitives[i] for i in chosen}))
+def combinations(failures: Failures, inside: np.ndarray, size: int) -> float:
+    """Return the number of different sets of primitives in a draw."""
+    return expected_kinds([failures.primitives[i] for i in inside], size)
 
 
-OF_FAILURES: dict[str, Callable[[Failures, np.ndarray], float]] = {
+def expected_kinds(labels: Sequence[Hashable], size: int) -> float:
+    """Return how many different labels a draw of `size` without replacement holds on average.
+
+    Rarefaction: each label counts by the probability that it is in the draw (Hurlbert 1971).
+    """
+    count = len(labels)
+    others = count - np.array(list(Counter(labels).values()))
+    enough = others >= size
+    log_ways = gammaln(others[enough] + 1) - gammaln(others[enough] - size + 1)
+    missed = np.exp(log_ways - gammaln(count + 1) + gammaln(count - size + 1))
+    return float(len(others) - missed.sum())
+
+
+Measure = Callable[[Failures, np.ndarray, int], float]
+"""Its mean over all draws of some size from the failures of some indices."""
+
+OF_FAILURES: dict[str, Measure] = {
     "sd": semantic_diversity,
     "ld": lexical_diversity,
     "skills_per_question": primitives_per_question,
     "unique_skills": unique_skills,
     "skill_combinations": combinations,
 }
-"""Measures that depend on the number of failures, and so are taken over equally many."""
+"""Measures of the failures, some of which grow or shrink with their number."""
 
 
-def over_draws(
-    measure: Callable[[Failures, np.ndarray], float],
-    failures: Failures,
-    size: int,
-    *key: str | int,
-) -> Estimate:
-    """Return the mean of a measure over keyed draws of `size` failures without replacement.
+def over_draws(measure: Measure, failures: Failures, size: int, *key: str | int) -> Estimate:
+    """Return the mean of a measure over all draws of `size` failures without replacement.
 
     The interval is the spread of the same mean over halves of the pictures, with half as many
     failures drawn, moved onto the estimate. A half without replacement varies as much as the
     whole would (the delete-half jackknife), and holds no failure twice, as a bootstrap would.
 
     Args:
-        measure: A function of failures and the indices of those chosen.
+        measure: One of `OF_FAILURES`.
         failures: All failures of one way.
-        size: Failures in a draw, at most as many as there are.
-        key: Key of the random draws.
+        size: Failures in a draw, at most as many as there are; NaN below 4.
+        key: Key of the choice of halves.
     """
     if size < 4:
         return Estimate(np.nan, np.nan, np.nan)
     rng = generator("discover", "draws", *key)
     everything = np.arange(len(failures))
-    value = np.mean(
-        [measure(failures, rng.choice(everything, size, replace=False)) for _ in range(DRAWS)]
-    )
+    value = measure(failures, everything, size)
     pictures = np.unique(failures.pictures)
     spread = []
-    for _ in range(DRAWS):
+    for _ in range(HALVES):
         half = rng.choice(pictures, max(1, len(pictures) // 2), replace=False)
         inside = everything[np.isin(failures.pictures, half)]
         if len(inside) >= 2:
-            few = rng.choice(inside, min(size // 2, len(inside)), replace=False)
-            spread.append(measure(failures, few))
+            spread.append(measure(failures, inside, min(size // 2, len(inside))))
     low, high = np.percentile(spread, [2.5, 97.5]) - np.mean(spread)
-    return Estimate(float(value), float(value + low), float(value + high))
+    return Estimate(value, float(value + low), float(value + high))
