@@ -163,16 +163,32 @@ def _names_defined(node: ast.stmt) -> list[str]:
 @cache
 def _reached(module: str, name: str) -> list[tuple[str, str]]:
     definitions = _definitions(module)
-    nodes = _nodes(module, name)
+    nodes = [inner for outer in _nodes(module, name) for inner in ast.walk(outer)]
+    if name != _WHOLE and all(isinstance(n, ast.ImportFrom) for n in definitions[name]):
+        return [r for node in nodes for r in _imported_from(module, node, name)]
     reached = [(module, other) for other in definitions] if name == _WHOLE else []
-    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+    # Modules by the names they have here, those imported inside a function among them.
+    modules = _modules(module, [node for found in definitions.values() for node in found])
+    inside = _modules(module, nodes)
+    modules |= inside
+    whole = {id(node): node.id for node in nodes if isinstance(node, ast.Name)}
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            wanted = None if isinstance(nodes[0], ast.ImportFrom) and name != _WHOLE else _WHOLE
-            reached += _imported_from(module, node, name if wanted is None else None)
+            # A module counts by the members that are used, below.
+            imported = _imported_from(module, node)
+            reached += [r for r in imported if r[1] != _WHOLE or r[0] not in inside.values()]
         elif isinstance(node, ast.Import):
             reached += [(a.name, _WHOLE) for a in node.names if _path(a.name)]
-        elif isinstance(node, ast.Name) and node.id in definitions:
-            reached.append((module, node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            source = modules.get(node.value.id)
+            if source is not None:
+                del whole[id(node.value)]
+                reached.append(_member(source, node.attr))
+    for used in whole.values():
+        if used in inside:
+            reached.append((inside[used], _WHOLE))
+        elif used in definitions:
+            reached.append((module, used))
     if name != _WHOLE and definitions[_WHOLE]:
         reached += [
             (module, n.id)
@@ -183,21 +199,37 @@ def _reached(module: str, name: str) -> list[tuple[str, str]]:
     return reached
 
 
-def _imported_from(module: str, node: ast.ImportFrom, only: str | None) -> list[tuple[str, str]]:
-    source = _absolute(module, node)
-    if _path(source) is None:
+def _modules(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Return the modules of this package that `from` imports bring in, by their names there."""
+    return {
+        alias.asname or alias.name: f"{source}.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for source in [_absolute(module, node)]
+        if _path(source) is not None
+        for alias in node.names
+        if _member(source, alias.name) == (f"{source}.{alias.name}", _WHOLE)
+    }
+
+
+def _imported_from(module: str, node: ast.AST, only: str | None = None) -> list[tuple[str, str]]:
+    """Return what an import brings in, under one name or under all."""
+    if not isinstance(node, ast.ImportFrom) or _path(_absolute(module, node)) is None:
         return []
-    found = []
-    for alias in node.names:
-        if only is not None and (alias.asname or alias.name) != only:
-            continue
-        if alias.name != "*" and alias.name in _definitions(source):
-            found.append((source, alias.name))
-        elif _path(f"{source}.{alias.name}"):
-            found.append((f"{source}.{alias.name}", _WHOLE))
-        else:
-            found.append((source, _WHOLE))
-    return found
+    return [
+        _member(_absolute(module, node), alias.name)
+        for alias in node.names
+        if only is None or (alias.asname or alias.name) == only
+    ]
+
+
+def _member(module: str, name: str) -> tuple[str, str]:
+    """Return what `module.name` is: a definition, a module, or whatever the whole module makes."""
+    if name != _WHOLE and name in _definitions(module):
+        return module, name
+    if _path(f"{module}.{name}"):
+        return f"{module}.{name}", _WHOLE
+    return module, _WHOLE
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:

@@ -24,12 +24,23 @@ def entry(x):
 def lazy(x):
     from benchc.b import other
     return other(x)
-def whole(x):
+def member(x):
     return c.one(x)
+def whole(x):
+    return entry(c)
+def lazy_member(x):
+    from benchc import c as d
+    return d.one(x)
+def lazy_whole(x):
+    from benchc import c as d
+    return entry(d)
 ''',
     "b.py": "STEP = 2\ndef helper(x):\n    return x * STEP\ndef other(x):\n    return x\n",
     "c.py": "def one(x):\n    return x\ndef two(x):\n    return x\n",
 }
+
+ONE = ("c.py", "def one(x):\n    return x", "def one(x):\n    return 1")
+TWO = ("c.py", "def two(x):\n    return x", "def two(x):\n    return 1")
 
 
 def forget() -> None:
@@ -67,7 +78,13 @@ def package(tmp_path, monkeypatch):
         ("benchc.a:entry", "c.py", "return x", "return -x", False),
         ("benchc.a:lazy", "b.py", "return x\n", "return x + 1\n", True),
         ("benchc.a:lazy", "b.py", "STEP = 2", "STEP = 5", False),
-        ("benchc.a:whole", "c.py", "def two(x):\n    return x", "def two(x):\n    return 1", True),
+        ("benchc.a:member", *ONE, True),
+        ("benchc.a:member", *TWO, False),
+        ("benchc.a:lazy_member", *ONE, True),
+        ("benchc.a:lazy_member", *TWO, False),
+        ("benchc.a:whole", *TWO, True),
+        ("benchc.a:lazy_whole", *TWO, True),
+        ("benchc.a", *TWO, True),
         ("benchc.a", "a.py", "return c.one(x)", "return c.two(x)", True),
     ],
 )
