@@ -112,6 +112,7 @@ rule infer_merge:
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         parts=lambda wildcards, input: RUN.option("--part", input),
+        code=RUN.code("infer_merge"),
     shell:
         "benchc --log {log} infer merge {wildcards.model} {params.parts}"
         " --out {output.predictions}"

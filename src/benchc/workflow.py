@@ -29,6 +29,7 @@ _CODE = {
         "benchc.infer.command:predict",
         *(kind.module for kind in KINDS.values()),
     ),
+    "infer_merge": ("benchc.infer.command:merge",),
     "select": ("benchc.select.command:build",),
     "diagnose": ("benchc.diagnose.command:model", "benchc.diagnose.command:build"),
     "report": ("benchc.report.command:build",),

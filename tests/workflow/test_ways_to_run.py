@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from small_run import PROJECT, Workflow
+from small_run import PROJECT, Workflow, tables_of
 
 from benchc.discover.settings import WAYS
 
@@ -113,6 +113,18 @@ def test_environments_by_conda_hold_all_that_a_job_imports(finished, tmp_path):
     assert "-m benchc --log results/logs/corrupt/contrast.log corrupt render" in ran.read_text()
     again = workflow.run("results/corrupt/contrast.parquet", "--dry-run", "--sdm", "conda")
     assert "Nothing to be done" in again
+
+
+def test_shards_change_no_table(finished, tmp_path):
+    config = tmp_path / "shards.yaml"
+    config.write_text(
+        finished.config.read_text().replace("reference/llava,", "reference/llava, shards: 3,")
+    )
+    workflow = Workflow(tmp_path, config)
+    workflow.run("all")
+    assert len(list((tmp_path / "results/infer/llava/shards").iterdir())) == 3
+    merged = tables_of(tmp_path)
+    assert {k: v for k, v in merged.items() if "/shards/" not in k} == tables_of(finished.folder)
 
 
 def test_two_runs_at_once_for_different_models(finished, tmp_path):

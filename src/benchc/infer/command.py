@@ -100,18 +100,20 @@ def merge(
     out: Path = typer.Option(help="File to write, predictions.parquet."),
 ) -> None:
     """Put the predictions of a model's shards together, and their run.json likewise."""
-    from benchc.infer import run
+    from benchc.infer import record, run
 
     records = [inline.read(str(path.parent / "run.json"), "--part") for path in part]
     answers = run.merged(
         [
-            run.Answers(PREDICTIONS.read(path), record["ran_on"])
-            for path, record in zip(part, records, strict=True)
+            run.Answers(PREDICTIONS.read(path), found["ran_on"])
+            for path, found in zip(part, records, strict=True)
         ]
     )
-    record = {**records[0], "ran_on": answers.ran_on}
-    _write(answers.predictions, record, out)
-    _say_outcome(record, answers.predictions)
+    whole = record.merged(records, key, answers.ran_on)
+    for name, values in whole.get("shards_differ_in", {}).items():
+        typer.echo(f"{key}: warning: shards differ in {name}: {values}", err=True)
+    _write(answers.predictions, whole, out)
+    _say_outcome(whole, answers.predictions)
 
 
 def check_model(

@@ -1,0 +1,54 @@
+"""`run.json`: what a model's predictions were made with, put together from those of its shards.
+
+Never judges whether a difference between machines matters; it is kept and said.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from benchc.errors import BadInput
+
+Record = dict[str, Any]
+
+
+def merged(records: Sequence[Record], key: str, ran_on: list[dict[str, object]]) -> Record:
+    """Return the record of a whole model.
+
+    Args:
+        records: Those of its shards.
+        key: The model's key in the config.
+        ran_on: What all predictions were computed on.
+
+    Returns:
+        What the shards say alike, `ran_on`, what went wrong in any of them, and under
+        `shards_differ_in` each further field with the values that it had.
+
+    Raises:
+        BadInput: a record is of another model, or of other settings of it.
+    """
+    first = records[0]
+    for record in records:
+        if record["model"] != key:
+            raise BadInput(f"--part: a shard of {record['model']!r} was given for {key!r}")
+        if record["settings"] != first["settings"]:
+            raise BadInput(f"--part: shards of {key!r} were asked with different settings")
+    whole = {**first, "ran_on": ran_on}
+    differing = {name for record in records for name in record["corruptions_that_differ"]}
+    whole["corruptions_that_differ"] = sorted(differing)
+    if "processor_errors" in first:
+        counts = sum((Counter(record["processor_errors"]) for record in records), Counter[str]())
+        whole["processor_errors"] = dict(counts)
+    if "first_refusals" in first:
+        refusals = [record["first_refusals"] for record in reversed(records)]
+        whole["first_refusals"] = {k: v for record in refusals for k, v in record.items()}
+    seen = {"ran_on", "corruptions_that_differ", "processor_errors", "first_refusals"}
+    differ: dict[str, list[object]] = {}
+    for name in sorted({name for record in records for name in record} - seen):
+        values: list[object] = []
+        for record in records:
+            if record.get(name) not in values:
+                values.append(record.get(name))
+        if len(values) > 1:
+            differ[name] = values
+    return {**whole, "shards_differ_in": differ} if differ else whole
