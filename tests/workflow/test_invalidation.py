@@ -126,6 +126,7 @@ def test_an_edit_of_code_reruns_what_depends_on_it(edited, put_back, place, patt
 SETTINGS = [
     pytest.param(r"(impurity_above: )0", r"\g<1>0.01", FROM_SELECTION, id="threshold"),
     pytest.param(r"(path: reference/llava,)", r"\1 batch_size: 8, device: cpu,", set(), id="speed"),
+    pytest.param(r"(select: .*)", r"\1\ninfer: {workers: 0}", set(), id="workers"),
     pytest.param(
         r'(path: reference/llava, )instruction: ""',
         r'\1instruction: "Answer:"',
