@@ -1,4 +1,4 @@
-"""A lock of a dead run is removed, that of a living one is not."""
+"""A lock of a dead run is removed, that of a living one is not; a job waits for its forerunner."""
 
 import subprocess
 import sys
@@ -42,3 +42,17 @@ def test_what_a_killed_run_left_is_removed_and_what_a_living_one_holds_is_not(st
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path):
     (tmp_path / "state").write_text("a file in the way")
     assert start(tmp_path, "").wait() == 0
+
+
+def test_a_job_waits_for_one_that_a_killed_run_left_behind(tmp_path):
+    take = "from pathlib import Path; from benchc import locks; locks.take(Path('.job.log.lock')); "
+    left_behind = start(tmp_path, take + "print('taken', flush=True); input()")
+    assert left_behind.stdout.readline() == "taken\n"
+    command = ["benchc", "--log", "job.log", "hash", "nowhere"]
+    job = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert "left behind is still at work" in job.stderr.readline()
+    assert job.poll() is None
+    left_behind.kill()
+    assert "nowhere: no such folder" in job.communicate()[1]
+    assert "nowhere" in (tmp_path / "job.log").read_text()
+    assert "nowhere" in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stderr
