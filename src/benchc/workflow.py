@@ -233,8 +233,9 @@ class Workflow:
 
     def run_facts(self) -> str:
         """Return what the database says of the run, as JSON."""
-        makes_no_result = {"models": True, "discover": True, "infer": {"workers"}}
-        config = self.config.model_dump(mode="json", exclude=makes_no_result)
+        config = self.config.model_dump(
+            mode="json", exclude={"models": True, "discover": True, "infer": {"workers"}}
+        )
         return json.dumps({"config": config}, sort_keys=True)
 
     def code(self, stage: str) -> str:
