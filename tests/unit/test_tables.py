@@ -1,6 +1,7 @@
 """What is written is what the schema says, whole or not at all; what drifted is refused by name."""
 
 import math
+import os
 
 import polars as pl
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchc.errors import BadInput
-from benchc.tables import PREDICTIONS, SHIFTS, renamed_into_place
+from benchc.tables import PREDICTIONS, REJECTED, SHIFTS, renamed_into_place
 
 ROW = {
     "model": "m", "sample_id": "b/1", "corruption": "fog", "severity": 1,
@@ -100,3 +101,15 @@ def test_a_refusal_within_a_write_is_passed_on_as_it_is(tmp_path):
     ):
         raise PermissionError(13, "Permission denied")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_who_may_read_a_file_is_for_its_owner_to_say(tmp_path, umask, mode):
+    path = tmp_path / "pool" / "rejected.parquet"
+    before = os.umask(umask)
+    try:
+        REJECTED.write(REJECTED.empty(), path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
+    assert [path] == list(path.parent.iterdir())
