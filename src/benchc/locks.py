@@ -31,7 +31,7 @@ def hold(state: Path) -> None:
         state.mkdir(exist_ok=True)
     if state.is_dir():
         for folder in (state, *filter(Path.is_dir, state.iterdir())):
-            if not os.access(folder, os.W_OK):
+            if not os.access(folder, os.W_OK, effective_ids=True):
                 raise BadInput(
                     f"{folder}: cannot be written; another person's run, or a disk to read only: "
                     "get the right to write it, or give a --directory of your own"
