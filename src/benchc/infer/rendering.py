@@ -86,7 +86,8 @@ class Recipe:
         if pixel_hash(picture) != sha256:
             raise BadInput(
                 f"picture {self.image_id[:12]} under {self.corruption} {severity} differs from the "
-                "table of the corrupt stage; run `benchc corrupt selftest` on both machines"
+                "table of the corrupt stage; delete that table if another config made it, else run "
+                "`benchc corrupt selftest` on both machines"
             )
         return picture
 
