@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -113,3 +115,41 @@ def test_who_may_read_a_file_is_for_its_owner_to_say(tmp_path, umask, mode):
         os.umask(before)
     assert path.stat().st_mode & 0o777 == mode
     assert [path] == list(path.parent.iterdir())
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from benchc.tables import renamed_into_place
+with renamed_into_place(Path("a.duckdb")) as temporary:
+    temporary.write_text("half of it")
+    temporary.with_name(temporary.name + ".wal").touch()
+    temporary.with_name(temporary.name + ".tmp").mkdir()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_writer_leaves_nothing_for_long_and_a_living_one_is_let_be(tmp_path):
+    def start() -> subprocess.Popen:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITES],
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert writer.stdout.readline() == b"writing\n"
+        return writer
+
+    killed, living = start(), start()
+    (tmp_path / ".a.duckdb.lock").touch()
+    killed.kill()
+    killed.wait()
+    assert len(list(tmp_path.iterdir())) == 7
+    with renamed_into_place(tmp_path / "a.duckdb") as temporary:
+        temporary.write_text("mine")
+    assert len(list(tmp_path.iterdir())) == 5
+    living.communicate()
+    assert living.returncode == 0
+    assert sorted(f.name for f in tmp_path.iterdir()) == [".a.duckdb.lock", "a.duckdb"]
+    assert (tmp_path / "a.duckdb").read_text() == "half of it"
