@@ -14,11 +14,11 @@ from benchc.errors import BadInput
 from benchc.workflow import Workflow
 
 min_version("9.27")
-if workflow.is_main_process:
-    locks.hold(Path(".snakemake"))
 
 # `config` holds what the command line gave; the rest comes from config.yaml.
 try:
+    if workflow.is_main_process:
+        locks.hold(Path(".snakemake"))
     RUN = Workflow(
         config,
         project=workflow.current_basedir.get_path_or_uri(secret_free=True),

@@ -74,6 +74,7 @@ def benchc(
     if log is not None:
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
+            _wait_for_earlier_job(log)
             sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
         except OSError as error:
             raise BadInput(f"{log}: cannot be written ({error.strerror})") from None
@@ -81,6 +82,17 @@ def benchc(
         from benchc.gpus import take_one
 
         take_one()
+
+
+def _wait_for_earlier_job(log: Path) -> None:
+    """A killed run may leave a job behind, whose results would replace those of the next run."""
+    from benchc import locks
+
+    # Not the log itself: Snakemake removes that before a job begins.
+    lock = log.with_name(f".{log.name}.lock")
+    if not locks.take(lock):
+        _say(f"benchc: {log}: a job that an earlier run left behind is still at work; waiting")
+        locks.take(lock, wait=True)
 
 
 class _Tee:

@@ -1,29 +1,43 @@
-"""Locks that a killed run left behind, told apart from those of a run that lives.
+"""Who is still at work: runs and jobs that a killed run left behind, told apart from dead ones.
 
 Snakemake's lock files outlive the process that made them; the operating system's do not.
 """
 
 import fcntl
+import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-_held: list[IO[bytes]] = []
+from benchc.errors import BadInput
+
+_held: list[IO[str]] = []
 
 
 def hold(state: Path) -> None:
     """Say that this process runs in a folder; if it is the only one, remove stale lock files.
 
-    Call it before Snakemake looks at its locks. Where the disk knows no locks, or cannot be
-    written, nothing is removed and Snakemake asks for `--unlock` as ever.
+    Call it before Snakemake looks at its locks. Where the disk knows no locks nothing is removed
+    and Snakemake asks for `--unlock` as ever.
 
     Args:
         state: The folder in which Snakemake keeps its state, usually `.snakemake`.
+
+    Raises:
+        BadInput: the folder, or one in it, must not be written.
     """
     with suppress(OSError):
         state.mkdir(exist_ok=True)
-        handle = (state / "alive").open("ab")
+    if state.is_dir():
+        for folder in (state, *filter(Path.is_dir, state.iterdir())):
+            if not os.access(folder, os.W_OK, effective_ids=True):
+                raise BadInput(
+                    f"{folder}: cannot be written; another person's run, or a disk to read only: "
+                    "get the right to write it, or give a --directory of your own"
+                )
+    with suppress(OSError):
+        handle = _opened(state / "alive")
         _held.append(handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -32,3 +46,32 @@ def hold(state: Path) -> None:
         else:
             shutil.rmtree(state / "locks", ignore_errors=True)
         fcntl.flock(handle, fcntl.LOCK_SH)
+
+
+def _opened(lock: Path) -> IO[str]:
+    # Reading is enough, and allowed where another person of a shared folder made the file.
+    return os.fdopen(os.open(lock, os.O_RDONLY | os.O_CREAT, 0o666))
+
+
+def take(lock: Path, wait: bool = False) -> bool:
+    """Take a lock for as long as this process lives, and return whether it did.
+
+    Where the disk knows no locks, nobody else ever holds one.
+
+    Args:
+        lock: An empty file, made where it is missing; the lock of a dead process is free.
+        wait: Wait for the process that holds it.
+
+    Raises:
+        OSError: the file can be neither made nor opened.
+    """
+    handle = _opened(lock)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        handle.close()
+        return False
+    except OSError:
+        pass
+    _held.append(handle)
+    return True

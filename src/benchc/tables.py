@@ -4,12 +4,17 @@ Never computes: a writer casts, checks the key, and renames into place; a reader
 """
 
 import errno
+import fcntl
+import glob
 import os
-import tempfile
+import re
+import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -175,17 +180,51 @@ def renamed_into_place(path: Path) -> Iterator[Path]:
 @contextmanager
 def _renamed(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
+    _remove_left_behind(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        yield temporary
+        with temporary.open("xb") as held:
+            _is_free(held)
+            yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o644)
         temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        # DuckDB keeps a log, and a folder for what memory does not hold, under longer names.
+        for left in path.parent.glob(f"{glob.escape(temporary.name)}*"):
+            _remove(left)
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove what killed processes left of `path`; a living one holds a lock on its own."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}")
+    for left in path.parent.iterdir():
+        name = ours.match(left.name)
+        if name is None:
+            continue
+        with suppress(OSError):
+            main = path.with_name(name[0])
+            if main.exists():
+                with main.open("rb+") as held:
+                    if not _is_free(held):
+                        continue
+            _remove(left)
+
+
+def _is_free(handle: IO[bytes]) -> bool:
+    """Lock an open file, and return whether that was possible."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 _MODEL = Column("model", TEXT, "key of the model in the config")

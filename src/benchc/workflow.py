@@ -234,7 +234,9 @@ class Workflow:
 
     def run_facts(self) -> str:
         """Return what the database says of the run, as JSON."""
-        config = self.config.model_dump(mode="json", exclude={"models", "discover"})
+        config = self.config.model_dump(
+            mode="json", exclude={"models": True, "discover": True, "infer": {"workers"}}
+        )
         return json.dumps({"config": config}, sort_keys=True)
 
     def code(self, stage: str) -> str:

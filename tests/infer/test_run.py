@@ -1,6 +1,8 @@
 """A run asks each question once, keeps what it has, and a faultless model has nothing to lose."""
 
+import errno
 import multiprocessing
+import os
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +171,27 @@ def test_a_worker_that_dies_ends_the_run_in_one_line_and_keeps_what_is_done(worl
         predict(world, Kills(), tmp_path, workers=1)
     assert "\n" not in str(caught.value)
     assert len(list(tmp_path.glob("*.parquet"))) == 1
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        ("multiprocessing.synchronize.SemLock.__init__", errno.EROFS),  # no /dev/shm
+        ("multiprocessing.util.spawnv_passfds", errno.EAGAIN),  # too many processes
+    ],
+)
+def test_workers_that_cannot_start_are_one_line(monkeypatch, missing):
+    place, number = missing
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(place, fails)
+    with (
+        pytest.raises(BadInput, match=rf"{os.strerror(number)}.*`infer\.workers` to 0"),
+        rendering.renderers(1),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """What is written is what the schema says, whole or not at all; what drifted is refused by name."""
 
 import math
+import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -8,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchc.errors import BadInput
-from benchc.tables import PREDICTIONS, SHIFTS, renamed_into_place
+from benchc.tables import PREDICTIONS, REJECTED, SHIFTS, renamed_into_place
 
 ROW = {
     "model": "m", "sample_id": "b/1", "corruption": "fog", "severity": 1,
@@ -100,3 +103,53 @@ def test_a_refusal_within_a_write_is_passed_on_as_it_is(tmp_path):
     ):
         raise PermissionError(13, "Permission denied")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_who_may_read_a_file_is_for_its_owner_to_say(tmp_path, umask, mode):
+    path = tmp_path / "pool" / "rejected.parquet"
+    before = os.umask(umask)
+    try:
+        REJECTED.write(REJECTED.empty(), path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
+    assert [path] == list(path.parent.iterdir())
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from benchc.tables import renamed_into_place
+with renamed_into_place(Path("a.duckdb")) as temporary:
+    temporary.write_text("half of it")
+    temporary.with_name(temporary.name + ".wal").touch()
+    temporary.with_name(temporary.name + ".tmp").mkdir()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_writer_leaves_nothing_for_long_and_a_living_one_is_let_be(tmp_path):
+    def start() -> subprocess.Popen:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITES],
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert writer.stdout.readline() == b"writing\n"
+        return writer
+
+    killed, living = start(), start()
+    (tmp_path / ".a.duckdb.lock").touch()
+    killed.kill()
+    killed.wait()
+    assert len(list(tmp_path.iterdir())) == 7
+    with renamed_into_place(tmp_path / "a.duckdb") as temporary:
+        temporary.write_text("mine")
+    assert len(list(tmp_path.iterdir())) == 5
+    living.communicate()
+    assert living.returncode == 0
+    assert sorted(f.name for f in tmp_path.iterdir()) == [".a.duckdb.lock", "a.duckdb"]
+    assert (tmp_path / "a.duckdb").read_text() == "half of it"

@@ -99,6 +99,15 @@ def test_where_a_run_lies_triggers_nothing(tmp_path, monkeypatch):
     assert str(PROJECT) not in str(found)
 
 
+def test_what_only_makes_a_run_faster_triggers_nothing():
+    def facts(**infer: int) -> tuple[str, str]:
+        run = Workflow({"infer": infer}, str(PROJECT))
+        return run.run_facts(), run.infer_options
+
+    assert facts(workers=0) == facts(workers=7) == facts()
+    assert facts(threads=2) != facts()
+
+
 def test_which_games_there_are_changes_none_of_them():
     def game(**discover: object) -> str:
         return Workflow({"discover": discover}, str(PROJECT)).discovery.identity("llava")

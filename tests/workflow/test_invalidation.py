@@ -77,7 +77,7 @@ def test_comments_docstrings_formatting_and_dates_rerun_nothing(edited, put_back
 def test_a_clone_with_copied_results_reruns_nothing(edited, tmp_path, place):
     clone, folder = tmp_path / "clone", tmp_path / place
     shutil.copytree(PROJECT, clone, ignore=NOT_COPIED)
-    shutil.copytree(edited.project / "results", folder / "results")
+    shutil.copytree(edited.project / "results", folder / "results", copy_function=shutil.copy)
     shutil.copytree(edited.project / ".snakemake", folder / ".snakemake")
     shutil.copy(edited.config, folder)
     assert rules(Workflow(folder, folder / "tiny.yaml", clone)) == set()
@@ -126,6 +126,7 @@ def test_an_edit_of_code_reruns_what_depends_on_it(edited, put_back, place, patt
 SETTINGS = [
     pytest.param(r"(impurity_above: )0", r"\g<1>0.01", FROM_SELECTION, id="threshold"),
     pytest.param(r"(path: reference/llava,)", r"\1 batch_size: 8, device: cpu,", set(), id="speed"),
+    pytest.param(r"(select: .*)", r"\1\ninfer: {workers: 0}", set(), id="workers"),
     pytest.param(
         r'(path: reference/llava, )instruction: ""',
         r'\1instruction: "Answer:"',

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from benchc.checked import nearest
 from benchc.errors import BadInput
+from benchc.infer.asked import asked_images
 from benchc.pixels import decode
 from benchc.tables import EMBEDDINGS
 
@@ -81,9 +82,12 @@ def embed_samples(
         samples: `samples` rows.
         images: `images` rows, those that the samples show among them.
         batch_size: Pictures or texts in one forward pass.
+
+    Raises:
+        BadInput: a sample shows a picture that is not in the table.
     """
     texts = ["\n".join([row["question"], *row["options"]]) for row in samples.iter_rows(named=True)]
-    shown = images.join(samples, on="image_id", how="semi").sort("image_id")
+    shown = asked_images(samples, images)
     ids = shown["image_id"].to_list()
     with tqdm(total=len(ids) + len(texts), desc="embed", unit="item", disable=None) as progress:
         pictures = _batched(

@@ -86,7 +86,8 @@ class Recipe:
         if pixel_hash(picture) != sha256:
             raise BadInput(
                 f"picture {self.image_id[:12]} under {self.corruption} {severity} differs from the "
-                "table of the corrupt stage; run `benchc corrupt selftest` on both machines"
+                "table of the corrupt stage; delete that table if another config made it, else run "
+                "`benchc corrupt selftest` on both machines"
             )
         return picture
 
@@ -160,20 +161,18 @@ def renderers(workers: int) -> Iterator[Submit]:
     The processes start at once, so that a model can load meanwhile.
 
     Raises:
-        BadInput: a worker died.
+        BadInput: no worker can be started, or one died.
     """
     if workers == 0:
         yield rendered_here
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker) as pool:
+    with _started(workers) as pool:
 
         def submit(recipes: Sequence[Recipe]) -> Callable[[], Pictures]:
             futures = [pool.submit(recipe.pictures) for recipe in recipes]
             return lambda: _gathered(future.result() for future in futures)
 
         try:
-            for _ in range(workers):
-                pool.submit(os.getpid)
             yield submit
         except BrokenProcessPool:
             raise BadInput(
@@ -182,6 +181,19 @@ def renderers(workers: int) -> Iterator[Submit]:
             ) from None
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _started(workers: int) -> ProcessPoolExecutor:
+    try:
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker)
+        for _ in range(workers):
+            pool.submit(os.getpid)
+    except OSError as error:
+        raise BadInput(
+            f"processes that render pictures cannot start ({error.strerror}); they need a "
+            "/dev/shm that can be written: mend that, or set `infer.workers` to 0"
+        ) from None
+    return pool
 
 
 def _gathered(parts: Iterable[Pictures]) -> Pictures:
