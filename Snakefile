@@ -23,6 +23,7 @@ try:
         config,
         project=workflow.current_basedir.get_path_or_uri(secret_free=True),
         files=workflow.overwrite_configfiles,
+        results=workflow.modifier.modify_path("results"),
     )
 except BadInput as error:
     raise WorkflowError(str(error)) from None
@@ -53,7 +54,7 @@ include: "rules/discover.smk"
 onstart:
     if RUN.is_read_only():
         raise WorkflowError(
-            "results: this folder cannot be written; mend that, or use --directory"
+            f"{RUN.results}: this folder cannot be written; mend that, or use --directory"
         )
 
 

@@ -71,20 +71,35 @@ _DATA = {
 class Workflow:
     """A checked config, with what rules need to know of it."""
 
-    def __init__(self, values: Mapping[str, Any], project: str, files: Iterable[str] = ()):
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        project: str,
+        files: Iterable[str] = (),
+        results: str = "results",
+    ):
         """Check the config.
+
+        Args:
+            values: See `read_config`.
+            project: The folder of the Snakefile.
+            files: See `read_config`.
+            results: Where rules write, as the working directory sees it: inside another workflow
+                it has that one's prefix. In what rules are given, Snakemake puts the prefix
+                itself.
 
         Raises:
             BadInput: see `read_config`.
         """
         self.project = Path(project)
+        self.results = Path(results)
         whole = read_config(values, self.project, map(Path, files))
         self.config: Config = whole.without_left_out()
         self.discovery = DiscoveryPlan(self)
 
     def is_read_only(self) -> bool:
         """Return whether the results of the working directory must not be written."""
-        return Path("results").exists() and not os.access("results", os.W_OK)
+        return self.results.exists() and not os.access(self.results, os.W_OK)
 
     def each_model(self, pattern: str) -> list[str]:
         """Return `pattern` for every model."""
@@ -175,7 +190,7 @@ class Workflow:
         spec = self.config.sources[key]
         values = json.loads(self.source_spec(key))
         if not isinstance(spec, DrawnSource) and not spec.is_fetched:
-            cache = f"results/pool/sources/{key}/hashes.json"
+            cache = f"pool/sources/{key}/hashes.json"
             values["path"] = self.content(spec.path, cache)
         return json.dumps(values, sort_keys=True)
 
@@ -193,7 +208,7 @@ class Workflow:
         model = self.config.models[key]
         values = model.result_settings()
         values["weights"] = fingerprint.of_files(
-            model.checkpoint_files(self.project), Path(f"results/infer/{key}/hashes.json")
+            model.checkpoint_files(self.project), self.results / f"infer/{key}/hashes.json"
         )
         return json.dumps(values, sort_keys=True)
 
@@ -222,14 +237,14 @@ class Workflow:
         failed = [
             key
             for key in self.config.models
-            if not Path(f"results/infer/{key}/predictions.parquet").exists()
+            if not (self.results / f"infer/{key}/predictions.parquet").exists()
         ]
         if not failed or len(failed) == len(self.config.models):
             return ""
         leave_out = ",".join([*self.config.leave_out, *failed])
         return (
-            f"No predictions: {', '.join(failed)} (see results/logs/infer). For a database of the "
-            f"other models, run the same command with --config 'leave_out=[{leave_out}]'"
+            f"No predictions: {', '.join(failed)} (see {self.results}/logs/infer). For a database "
+            f"of the other models, run the same command with --config 'leave_out=[{leave_out}]'"
         )
 
     def run_facts(self) -> str:
@@ -311,15 +326,15 @@ class Workflow:
         """What makes the CLIP model its own; what is fetched has a record, which is an input."""
         if self.config.embed.is_fetched:
             return ""
-        return str(self.content(self.config.embed.model, "results/embed/hashes.json"))
+        return str(self.content(self.config.embed.model, "embed/hashes.json"))
 
     def content(self, path: Path | str | None, cache: str | None = None) -> str | None:
         """Return a hash of what a file or folder of the user's own holds; None for no path.
 
         Args:
             path: Relative to the project.
-            cache: File that keeps the hashes of what does not change, if any.
+            cache: File in the results that keeps the hashes of what does not change, if any.
         """
         # These are no inputs of rules: Snakemake knows those by path, and a run may be moved.
-        known = Path(cache) if cache else None
+        known = self.results / cache if cache else None
         return None if path is None else fingerprint.of_place(self.project / path, known)

@@ -163,3 +163,14 @@ def _reached(entry: str) -> set[tuple[str, str]]:
             seen.add(one)
             waiting.extend(fingerprint._reached(*one))
     return seen
+
+
+def test_inside_another_workflow_its_prefix_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = Workflow({}, str(PROJECT), results="inner/results")
+    for key in list(run.config.models)[1:]:
+        predictions = tmp_path / f"inner/results/infer/{key}/predictions.parquet"
+        predictions.parent.mkdir(parents=True)
+        predictions.touch()
+    assert "(see inner/results/logs/infer)" in run.way_on()
+    assert f"leave_out=[{next(iter(run.config.models))}]" in run.way_on()

@@ -70,7 +70,7 @@ class DiscoveryPlan:
             "settings": section.result_settings(),
             "seed": run.config.seed,
             "code": run.code("discover_play"),
-            "questioner": run.content(section.questioner.path, "results/discover/hashes.json"),
+            "questioner": run.content(section.questioner.path, "discover/hashes.json"),
             "embedder": self.embedder_fingerprint,
             "pictures": sorted((f.name, f.stat().st_size) for f in found if f.is_file()),
         }
