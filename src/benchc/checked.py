@@ -73,8 +73,6 @@ def _one_line(form: Any, error: ErrorDetails, where: str) -> str:
     message = _PLAIN.get(error["type"], said)
     if error["type"] == "extra_forbidden":
         message = f"unknown key{nearest(parts[-1], known)}"
-    elif error["type"] == "string_pattern_mismatch" and "[key]" in error["loc"]:
-        message = "a key is letters, digits, '.', '_' and '-', and starts with a letter or digit"
     elif error["type"] == "string_type":
         message = f"{given!r} is not text; write it in a config file, in quotes"
     elif error["type"] == "literal_error":

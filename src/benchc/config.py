@@ -14,9 +14,9 @@ from benchc.checked import checked, nearest
 from benchc.discover.settings import Discover
 from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
-from benchc.infer.settings import Key, Model
+from benchc.infer.settings import Model
 from benchc.pool.specs import DrawnSource, Source
-from benchc.section import Section
+from benchc.section import Key, Section
 
 CORRUPTION_NAMES = (
     "gaussian_noise",

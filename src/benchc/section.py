@@ -3,9 +3,28 @@
 Never knows what a key means.
 """
 
-from typing import Any, get_args
+import re
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+
+#: Names that Windows keeps for devices, whatever ending they have.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+def _safe_as_a_name(key: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", key):
+        raise ValueError(
+            "a key is letters, digits, '.', '_' and '-', 64 at most, and starts with a letter or "
+            "digit"
+        )
+    if _DEVICES.fullmatch(key) or key.endswith("."):
+        raise ValueError("no file can have this name on Windows; take another key")
+    return key
+
+
+#: What a user calls a source or a model: part of file names and of every table.
+Key = Annotated[str, AfterValidator(_safe_as_a_name)]
 
 
 class Section(BaseModel):

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from benchc.infer.settings import Key
-from benchc.section import Section
+from benchc.section import Key, Section
 
 WAYS = ("zero_shot", "conme", "sft", "expert_iteration", "rl", "sft_rl", "rl_no_diversity")
 """The ways to ask; the last is the negative control."""

@@ -3,17 +3,14 @@
 Never loads anything.
 """
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
-    AfterValidator,
     Discriminator,
     Field,
     JsonValue,
-    StringConstraints,
     Tag,
     field_validator,
     model_validator,
@@ -21,24 +18,6 @@ from pydantic import (
 
 from benchc.fetch.origin import Origin, Request, request_for
 from benchc.section import Section
-
-KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-
-#: Names that Windows keeps for devices, whatever ending they have.
-_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
-
-
-def _safe_as_a_name(key: str) -> str:
-    if _DEVICES.fullmatch(key) or key.endswith("."):
-        raise ValueError("no file can have this name on Windows; take another key")
-    return key
-
-
-Key = Annotated[
-    str,
-    StringConstraints(pattern=rf"^{KEY_PATTERN}$", max_length=64),
-    AfterValidator(_safe_as_a_name),
-]
 
 #: What loading reads of a hub's checkpoint; other formats of the same weights are left there.
 CHECKPOINT_FILES = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")

@@ -3,7 +3,6 @@
 Never lets a row disappear: each ends among the samples or, with a reason, among the rejected.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,13 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from benchc.checked import checked
 from benchc.errors import BadInput
 from benchc.keyed import digest
 from benchc.pixels import encode, pixel_hash
 from benchc.pool.duplicates import find_duplicates, same_item
 from benchc.pool.rows import HARMLESS, Reason, Rejection, Row, SourceRows
 from benchc.pool.sources import read_source
-from benchc.pool.specs import KEY_PATTERN, DrawnSource, Source
+from benchc.pool.specs import DrawnSource, Source
+from benchc.section import Key
 from benchc.tables import IMAGES, REJECTED, SAMPLES, SCENES, Table
 
 
@@ -50,11 +51,7 @@ def build_source(
         BadInput: The key is no safe name; the source cannot be read; a row is bad and the spec
             says to refuse it; fewer rows are usable than asked for; a name to exclude is unknown.
     """
-    if not re.fullmatch(KEY_PATTERN, key):
-        raise BadInput(
-            f"source key {key!r}: use up to 40 of the characters a-z, 0-9, _ and -, "
-            "a letter or digit first"
-        )
+    checked(Key, key, f"source {key!r}")
     source = _chosen(key, spec, read_source(spec))
     tables = _Tables(key)
     wanted = spec.samples or len(source.rows)

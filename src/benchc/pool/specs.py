@@ -11,8 +11,6 @@ from pydantic import Field, PositiveInt, field_validator, model_validator
 from benchc.fetch.origin import Origin, Request, request_for
 from benchc.section import Section
 
-KEY_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
-
 Benchmark = Literal[
     "ai2d", "blink", "cvbench", "hallusion", "mmbench", "mmmu", "mmstar", "qbench", "realworldqa",
     "scienceqa", "seedbench2plus",
