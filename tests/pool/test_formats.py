@@ -390,3 +390,16 @@ def test_the_example_of_a_map_of_columns(tmp_path):
     (found,) = read_parquet(read_spec(json.dumps(spec))).rows
     assert (found.source_ref, found.category, found.question) == ("a", "t", "Q?")
     assert (tuple(found.options), found.answer) == (("x", "y", "z"), 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"data_id": "/9j/4AAQSkZJ" * 40}, "no_image"),
+        ({"data_id": "4AAQSkZJ" * 40}, "no_image"),
+        ({"data_id": "a\0b"}, "no_image"),
+        ({"choice_a": "half a smile \ud83d"}, "malformed"),
+    ],
+)
+def test_what_no_disk_and_no_table_can_hold_is_rejected(tmp_path, change, reason):
+    assert reasons(read_seed(seed(tmp_path, {}, change))) == {"1": reason}

@@ -17,7 +17,8 @@ from benchc.corrupt.registry import CORRUPTIONS, SEVERITIES
 from benchc.corrupt.render import check_name, check_severity
 from benchc.corrupt.stage import render_corruption
 from benchc.errors import BadInput
-from benchc.pixels import decode, encode
+from benchc.pixels import encode
+from benchc.pool.pictures import decode_picture
 
 app = typer.Typer(
     help="Corrupt pictures: nineteen corruptions, five severities.", no_args_is_help=True
@@ -75,11 +76,9 @@ def gallery(
 ) -> None:
     """Draw one contact sheet of a picture under all corruptions and severities."""
     try:
-        pixels = decode(picture.read_bytes())
-    except OSError as error:
-        raise BadInput(f"{picture}: {error.strerror}; name a picture file") from None
-    except ValueError:
-        raise BadInput(f"{picture}: not a readable picture") from None
+        pixels = decode_picture(picture)
+    except BadInput as error:
+        raise BadInput(f"{picture}: {error}") from None
     with tables.renamed_into_place(out) as temporary:
         temporary.write_bytes(encode(contact_sheet(pixels, side, seed), "png"))
 

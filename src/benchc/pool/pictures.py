@@ -4,15 +4,17 @@ Never guesses: a file that is broken, cut short, too large or of unknown scale i
 """
 
 import io
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
 
 from benchc.errors import BadInput
+from benchc.pool.rows import Reason, Unusable
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "TIFF", "BMP", "JPEG2000")
 MAX_PIXELS = 64_000_000
@@ -29,6 +31,23 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+
+
+def named_picture(folder: Path, name: str) -> Path:
+    """Return the file that a question names as its picture.
+
+    Raises:
+        Unusable: it is not inside the folder, or there is no such file.
+    """
+    relative = PurePosixPath(name)
+    if relative.is_absolute() or ".." in relative.parts or "\0" in name:
+        raise Unusable(
+            Reason.NO_IMAGE, f"picture {name[:80]!r} is not inside the folder; put it there"
+        )
+    # Unlike Path.is_file, it calls a name that no disk can hold, such as base64, no file.
+    if not os.path.isfile(folder / name):
+        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name[:80]!r} in {folder}")
+    return folder / name
 
 
 def decode_picture(data: bytes | Path) -> np.ndarray:

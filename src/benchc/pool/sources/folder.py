@@ -5,16 +5,15 @@ Never re-types a text and never guesses which option was meant.
 
 import difflib
 import json
-import os
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from string import ascii_uppercase
 
 import numpy as np
 
 from benchc.errors import BadInput
-from benchc.pool.pictures import decode_picture
+from benchc.pool.pictures import decode_picture, named_picture
 from benchc.pool.rows import (
     Reason,
     Rejection,
@@ -171,14 +170,7 @@ def _picture(record: dict, folder: Path) -> str:
         raise Unusable(Reason.NO_IMAGE, "it names no image")
     if not isinstance(name, str) or isinstance(name, _Number):
         raise Unusable(Reason.NO_IMAGE, "its image is not the name of a file")
-    relative = PurePosixPath(name)
-    if relative.is_absolute() or ".." in relative.parts or "\0" in name:
-        raise Unusable(
-            Reason.NO_IMAGE, f"picture {name[:80]!r} is not inside the folder; put it there"
-        )
-    # Unlike Path.is_file, it calls a name that no disk can hold, such as base64, no file.
-    if not os.path.isfile(folder / name):
-        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name[:80]!r} in {folder}")
+    named_picture(folder, name)
     return name
 
 

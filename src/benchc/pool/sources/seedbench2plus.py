@@ -5,10 +5,10 @@ Never looks for a picture outside that folder.
 
 import json
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path
 
 from benchc.errors import BadInput
-from benchc.pool.pictures import decode_picture
+from benchc.pool.pictures import decode_picture, named_picture
 from benchc.pool.rows import (
     Reason,
     Rejection,
@@ -59,6 +59,10 @@ def _row(ref: str, record: dict, spec: SeedBench2PlusSource, where: str) -> Row:
         for name, text in record.items()
         if isinstance(text, str) or name.lower().startswith("choice_")
     }
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Unusable(Reason.MALFORMED, "it holds half of a character") from None
     if not texts.get("question", "").strip():
         raise Unusable(Reason.MALFORMED, "it has no question")
     if record.get("data_type", "Single Image") != "Single Image":
@@ -76,18 +80,13 @@ def _row(ref: str, record: dict, spec: SeedBench2PlusSource, where: str) -> Row:
         question=texts["question"],
         options=options,
         answer=answer_index(texts.get("answer", ""), indices),
-        picture=partial(decode_picture, spec.path.parent / _picture(texts, spec)),
+        picture=partial(decode_picture, _picture(texts, spec)),
         where=where,
     )
 
 
-def _picture(texts: dict[str, str], spec: SeedBench2PlusSource) -> str:
+def _picture(texts: dict[str, str], spec: SeedBench2PlusSource) -> Path:
     name = texts.get("data_id", "")
     if not name:
         raise Unusable(Reason.NO_IMAGE, "it names no picture")
-    relative = PurePosixPath(name)
-    if relative.is_absolute() or ".." in relative.parts:
-        raise Unusable(Reason.NO_IMAGE, f"picture {name!r} is not beside the file")
-    if not (spec.path.parent / name).is_file():
-        raise Unusable(Reason.NO_IMAGE, f"there is no picture {name!r} in {spec.path.parent}")
-    return name
+    return named_picture(spec.path.parent, name)
