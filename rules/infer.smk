@@ -30,8 +30,10 @@ rule infer_pool:
         fetched=lambda wildcards, input: RUN.fetched_option(input.model),
         corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
         options=RUN.infer_options,
-        chosen="",
-        shard="",
+        chosen=lambda wildcards, input: RUN.option(
+            "--selection", input.get("selection", [])
+        ),
+        shard=lambda wildcards, output: RUN.shard_options(wildcards, output.predictions),
         code=RUN.code("infer"),
     shell:
         "benchc --log {log} --gpus {resources.gpu} infer predict {wildcards.model}"
@@ -47,19 +49,9 @@ use rule infer_pool as infer_chosen with:
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
-        selection="results/select/selection.parquet",
+        selection=lambda wildcards: RUN.selection_of(wildcards.model),
     wildcard_constraints:
         model=RUN.one_of(RUN.whole(RUN.followers)),
-    params:
-        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
-        workers=lambda wildcards, threads: RUN.config.infer.workers,
-        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
-        corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
-        options=RUN.infer_options,
-        chosen=lambda wildcards, input: RUN.option("--selection", [input.selection]),
-        shard="",
-        code=RUN.code("infer"),
 
 
 use rule infer_pool as infer_shard with:
@@ -78,18 +70,6 @@ use rule infer_pool as infer_shard with:
         model=RUN.one_of(RUN.sharded(RUN.config.models)),
         shard=r"\d+",
         shards=r"\d+",
-    params:
-        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
-        workers=lambda wildcards, threads: RUN.config.infer.workers,
-        fetched=lambda wildcards, input: RUN.fetched_option(input.model),
-        corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
-        options=RUN.infer_options,
-        chosen=lambda wildcards, input: RUN.option("--selection", input.selection),
-        shard=lambda wildcards, output: RUN.shard_options(
-            wildcards.shard, wildcards.shards, output.predictions
-        ),
-        code=RUN.code("infer"),
 
 
 rule infer_merge:

@@ -180,10 +180,18 @@ class Workflow:
         """Return the option that tells a command which folder a source or model was fetched to."""
         return self.option("--fetched", (str(record).removesuffix(".json") for record in records))
 
-    def shard_options(self, shard: str, shards: str, predictions: str) -> str:
-        """Return which part of a model's questions a job asks, and where all keep their chunks."""
-        chunks = Path(predictions).parents[2] / "chunks"
-        return f"--shard {shard} --shards {shards} --chunks {shlex.quote(chunks.as_posix())}"
+    def shard_options(self, wildcards: Mapping[str, str], predictions: str) -> str:
+        """Return which part of a model's questions a job asks, and where all keep their chunks.
+
+        Args:
+            wildcards: Those of the job, `shard` and `shards` where several share the model.
+            predictions: The table that the job writes.
+        """
+        shard = wildcards.get("shard")
+        if shard is None:
+            return ""
+        chunks = (Path(predictions).parents[2] / "chunks").as_posix()
+        return options(shard=shard, shards=wildcards.get("shards"), chunks=chunks)
 
     def source_fingerprint(self, key: str) -> str:
         """Return what makes a source's samples its own: its settings, and its files' contents."""
