@@ -23,6 +23,8 @@ _PLAIN = {
     "model_attributes_type": "needs keys of its own, indented below it",
     "union_tag_not_found": "needs `kind`, for instance `kind: folder`",
     "missing": "is missing",
+    "too_short": "must not be empty",
+    "path_type": "write one path, as text",
 }
 
 
@@ -67,18 +69,27 @@ def _rank(error: ErrorDetails) -> tuple[bool, int, bool]:
 
 def _one_line(form: Any, error: ErrorDetails, where: str) -> str:
     parts, known = _followed(form, error["loc"])
+    if error["type"] == "union_tag_invalid":
+        parts.append(error["ctx"]["discriminator"].strip("'"))
     place = ".".join(parts).replace("\n", " ")
     given = error["input"]
     said = error["msg"].removeprefix("Value error, ").replace("Input should", f"{given!r} should")
-    message = _PLAIN.get(error["type"], said)
+    message = _PLAIN.get(error["type"], said.split(", unable to parse")[0])
     if error["type"] == "extra_forbidden":
         message = f"unknown key{nearest(parts[-1], known)}"
     elif error["type"] == "string_type":
         message = f"{given!r} is not text; write it in a config file, in quotes"
     elif error["type"] == "literal_error":
-        choices = [c.strip("'") for c in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        message = f"unknown value {given!r}{nearest(str(given), choices)}"
+        message = _unknown(given, error["ctx"]["expected"])
+    elif error["type"] == "union_tag_invalid":
+        message = _unknown(error["ctx"]["tag"], error["ctx"]["expected_tags"])
     return ": ".join(filter(None, (where, place, message)))
+
+
+def _unknown(given: Any, expected: str) -> str:
+    """Say that a value is none of those that pydantic lists."""
+    choices = [choice.strip("'") for choice in expected.replace(" or ", ", ").split(", ")]
+    return f"unknown value {given!r}{nearest(str(given), choices)}"
 
 
 def _followed(form: Any, place: tuple[int | str, ...]) -> tuple[list[str], list[str]]:

@@ -33,8 +33,17 @@ LLAVA = {"path": "reference/llava"}
         (Model, {**LLAVA, "batch_size": "auot"}, "unknown value 'auot'; did you mean 'auto'?"),
         (Model, {**LLAVA, "batch_size": 0}, "here: batch_size: 0 should be greater than or"),
         (Model, {**LLAVA, "processor": {"size": {"a": "b"}}}, "processor.size.a: 'b' should be"),
+        (Source, {"kind": "drawn", "samples": "x"}, "here: samples: 'x' should be a valid integer"),
         (Model, {**LLAVA, "dtype": "fp16"}, "here: dtype: unknown value 'fp16'; known: float32"),
         (Model, 3, "here: needs keys of its own"),
+        (Source, {"kind": "mmvp", "path": ["x"]}, "here: path: write one path, as text"),
+        (Source, {"kind": "parket"}, "here: kind: unknown value 'parket'; did you mean 'parquet'?"),
+        (Config, {"models": {}, "sources": {}}, "must not be empty"),
+        (
+            Config,
+            {"models": {"a": LLAVA}, "sources": {"b": {"kind": "foldr"}}},
+            "here: sources.b.kind: unknown value 'foldr'; did you mean 'folder'?",
+        ),
         (Request, {"hub": "a/b"}, "hub: unknown key; did you mean 'hub_id'?"),
         (
             Config,
