@@ -81,3 +81,19 @@ def test_a_bad_spec_is_refused_in_one_line(tmp_path, spec, message):
     with pytest.raises(BadInput, match=message) as error:
         run("source", "mine", "--spec", spec, "--out", tmp_path / "out")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("rows.parquet", "{kind: parquet, path: ..., fields: ...}"),
+        ("rows.tsv", "{kind: vlmevalkit, path: ...}"),
+        ("rows.csv", "--questions"),
+        ("questions.jsonl", "give its folder"),
+    ],
+)
+def test_check_tells_a_table_from_a_spec(tmp_path, name, way_out):
+    (tmp_path / name).write_bytes(b"\xff")
+    with pytest.raises(BadInput, match="holds rows, not a spec") as refusal:
+        run("check", tmp_path / name)
+    assert way_out in str(refusal.value)

@@ -13,11 +13,19 @@ from tqdm import tqdm
 
 from benchc import inline
 from benchc.checked import checked
+from benchc.errors import BadInput
 from benchc.fetch.stage import place
 from benchc.pool.build import TABLES, Pool, build_source
 from benchc.pool.build import merge as merge_pools
 from benchc.pool.rows import Row
 from benchc.pool.specs import DrawnSource, FolderSource, Source
+
+#: What a user means who gives a table where a spec is wanted.
+_TABLES = {
+    ".parquet": "write a file with {kind: parquet, path: ..., fields: ...} and check that",
+    ".tsv": "write a file with {kind: vlmevalkit, path: ...} and check that, or give its folder "
+    "and --questions",
+} | dict.fromkeys((".csv", ".jsonl"), "give its folder, and its name as --questions")
 
 app = typer.Typer(no_args_is_help=True, help="Gather samples: questions with pictures.")
 
@@ -94,6 +102,8 @@ def check(
         spec: Source = FolderSource(
             kind="folder", path=path, questions=questions, on_bad_row="reject"
         )
+    elif path.suffix in _TABLES:
+        raise BadInput(f"{path}: this holds rows, not a spec; {_TABLES[path.suffix]}")
     else:
         spec = read_spec(str(path))
         if "on_bad_row" in type(spec).model_fields:
