@@ -48,6 +48,23 @@ def test_printed_forms(synthetic_database, tmp_path, capsys):
         print_query(synthetic_database, sql, "parquet")
 
 
+@pytest.mark.parametrize("format", ["table", "csv", "json"])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("INTERVAL 1 DAY", "1 day"),
+        ("'ab'::BLOB", "ab"),
+        ("[INTERVAL 2 DAY]", "2 days"),
+        ("'0101'::BIT", "0101"),
+        ("union_value(k := 'ab')", "ab"),
+        ("repeat('long', 100)", "long" * 100),
+    ],
+)
+def test_every_value_can_be_printed(synthetic_database, capsys, value, text, format):
+    print_query(synthetic_database, f"""SELECT 1 AS n, {value} AS 'a "name" of mine'""", format)
+    assert text in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("statement", "wayout"),
     [

@@ -21,9 +21,13 @@ DISCOVERIES = {
 }
 """Databases that answer too: where each lies beside the run's, and what builds it."""
 
+_ODD = re.compile(r"\b(BIT|BLOB|INTERVAL|UNION|VARIANT)\b")
+
 
 def query(path: Path | str, sql: str) -> pl.DataFrame:
     """Run one SQL statement on a database, read-only, and return its rows.
+
+    Intervals, bytes and other values that not every format has a type for come as text.
 
     What a discovery found answers as `discovery.skills`, if it lies beside the database; see
     `DISCOVERIES`.
@@ -44,7 +48,7 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         if len(connection.extract_statements(sql)) != 1:
             raise BadInput("SQL refused: give one statement")
         rows = connection.sql(sql)
-        return pl.DataFrame() if rows is None else pl.DataFrame(rows)
+        return pl.DataFrame() if rows is None else pl.DataFrame(_plain(rows))
     except duckdb.PermissionException as error:
         raise BadInput(
             f"SQL refused: {_one_line(error)}; a statement reads only these databases, and its "
@@ -56,6 +60,17 @@ def query(path: Path | str, sql: str) -> pl.DataFrame:
         raise BadInput("SQL refused: two columns have one name; rename one with AS") from None
     finally:
         connection.close()
+
+
+def _plain(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Turn columns into text of which polars, CSV or JSON has no type."""
+    odd = [
+        '"' + name.replace('"', '""') + '"'
+        for name, kind in zip(rows.columns, rows.types, strict=True)
+        if _ODD.search(str(kind))
+    ]
+    texts = ", ".join(f"{name}::VARCHAR AS {name}" for name in odd)
+    return rows.project(f"* REPLACE ({texts})") if odd else rows
 
 
 def _attach_discoveries(
@@ -118,7 +133,7 @@ def _render(frame: pl.DataFrame, format: str) -> str:
         tbl_rows=-1,
         tbl_cols=-1,
         tbl_width_chars=10_000,
-        fmt_str_lengths=200,
+        fmt_str_lengths=1_000_000,
         fmt_table_cell_list_len=-1,
         tbl_hide_dataframe_shape=True,
         tbl_hide_column_data_types=True,
