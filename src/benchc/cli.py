@@ -56,7 +56,9 @@ app = typer.Typer(
 
 @app.callback()
 def benchc(
-    log: Path | None = typer.Option(None, help="Also write messages and tracebacks to this file."),
+    log: Path | None = typer.Option(
+        None, dir_okay=False, help="Also write messages and tracebacks to this file."
+    ),
     gpus: int | None = typer.Option(
         None,
         min=0,
@@ -128,7 +130,9 @@ def sql(
     statement: str = typer.Argument(help="One SQL statement, for instance: FROM leaderboard"),
     database: Path = typer.Option(Path("results/bench-c.duckdb"), help="The database to read."),
     format: str = typer.Option("table", help="table, csv, json or parquet."),
-    out: Path | None = typer.Option(None, help="File to write; needed for parquet."),
+    out: Path | None = typer.Option(
+        None, dir_okay=False, help="File to write; needed for parquet."
+    ),
 ) -> None:
     """Ask the database in SQL, read-only; what `make discover` built answers as discovery.TABLE.
 

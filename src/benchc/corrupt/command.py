@@ -68,7 +68,7 @@ def render(
 @app.command()
 def gallery(
     picture: Annotated[Path, typer.Argument(help="Picture file.")],
-    out: Annotated[Path, typer.Option(help="PNG to write.")],
+    out: Annotated[Path, typer.Option(dir_okay=False, help="PNG to write.")],
     side: Annotated[
         int, typer.Option(help="Longer side of a cell, pixels.", min=8, max=2000)
     ] = 160,

@@ -123,7 +123,7 @@ def measure(
 @app.command()
 def export(
     asked: list[Path] = typer.Option([], help="A table that `play` wrote; repeat."),
-    out: Path = typer.Option(help="Folder to write: train.jsonl and images/."),
+    out: Path = typer.Option(file_okay=False, help="Folder to write: train.jsonl and images/."),
     images: Path | None = typer.Option(None, help="Folder of the pictures; drawn scenes if none."),
     seed: int = typer.Option(1, help="Seed of the run."),
 ) -> None:

@@ -31,7 +31,9 @@ app = typer.Typer(no_args_is_help=True, help="Gather samples: questions with pic
 
 Out = Annotated[
     Path,
-    typer.Option(help="Folder for the tables samples, images, rejected and scenes."),
+    typer.Option(
+        file_okay=False, help="Folder for the tables samples, images, rejected and scenes."
+    ),
 ]
 
 

@@ -117,7 +117,7 @@ def evaluate(
 
 @app.command()
 def show(
-    out: Path = typer.Option(help="PNG file to write."),
+    out: Path = typer.Option(dir_okay=False, help="PNG file to write."),
     samples: int = typer.Option(12, min=1, help="Samples to show."),
     seed: int = typer.Option(0, help="Seed of the held-out pool."),
 ) -> None:

@@ -20,7 +20,7 @@ def build(
     database: Path = typer.Option(..., help="The database of the run."),
     images: Path = typer.Option(..., help="The pool's pictures."),
     seed: int = typer.Option(..., help="Seed of the run: corrupted pictures are made again."),
-    out: Path = typer.Option(..., help="The page to write."),
+    out: Path = typer.Option(..., dir_okay=False, help="The page to write."),
     embeddings: Path | None = typer.Option(
         None, help="The pool's embeddings; without them their map is left out."
     ),
@@ -50,7 +50,7 @@ def build(
 def compare(
     first: Path = typer.Argument(help="The database of one run."),
     second: Path = typer.Argument(help="The database of another run over the same pool."),
-    out: Path = typer.Option(..., help="The page to write."),
+    out: Path = typer.Option(..., dir_okay=False, help="The page to write."),
     names: tuple[str, str] = typer.Option(("first", "second"), help="What to call the two runs."),
 ) -> None:
     """Show two runs side by side: accuracy and RAS of each model under each corruption.
