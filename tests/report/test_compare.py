@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -107,6 +108,12 @@ def test_runs_without_a_pair_in_common_are_refused(both: tuple[Path, Path], tmp_
         build_comparison(both[0], other, ("one", "two"))
     with pytest.raises(BadInput, match="no such database"):
         build_comparison(both[0], tmp_path / "none.duckdb", ("one", "two"))
+    with pytest.raises(BadInput, match="both runs are called 'one'"):
+        build_comparison(*both, ("one", "one"))
+    duckdb.connect(str(tmp_path / "other.duckdb")).close()
+    with pytest.raises(BadInput, match="not a database of this version") as refusal:
+        build_comparison(both[0], tmp_path / "other.duckdb", ("one", "two"))
+    assert "LINE" not in str(refusal.value)
 
 
 def test_differences_name_the_setting() -> None:

@@ -35,8 +35,11 @@ def build_comparison(first: Path, second: Path, names: tuple[str, str], seed: in
         seed: of the bootstrap, whose intervals are clustered by picture.
 
     Raises:
-        BadInput: a file that is no database of this version, or two without a pair in common.
+        BadInput: one name for both; a file that is no database of this version; or two without a
+            pair in common.
     """
+    if names[0] == names[1]:
+        raise BadInput(f"--names: both runs are called {names[0]!r}; give two names")
     with opened_both(first, second) as facts:
         sums = facts("compared")
         differing = facts("differing")

@@ -38,7 +38,7 @@ class Facts:
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except duckdb.Error as error:
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split("\n\n")[0].split())
             raise BadInput(
                 f"{self._name}: not a database of this version ({statement}: {reason}); "
                 "run `benchc diagnose build` again"
