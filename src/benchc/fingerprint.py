@@ -182,7 +182,7 @@ def _reached(module: str, name: str) -> list[tuple[str, str]]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             source = modules.get(node.value.id)
             if source is not None:
-                del whole[id(node.value)]
+                whole.pop(id(node.value), None)
                 reached.append(_member(source, node.attr))
     for used in whole.values():
         if used in inside:

@@ -94,6 +94,12 @@ def test_only_what_is_reached_counts(package, entry, file, old, new, changes):
     assert (fingerprint.of_code(entry) != before) is changes
 
 
+def test_a_statement_may_set_one_name_twice(package):
+    package("a.py", "LIMIT = 3", "LIMIT = 3\n_, _ = c.one(3)")
+    assert fingerprint.of_code("benchc.a:_")
+    assert fingerprint.of_code("benchc.a")
+
+
 def test_an_ignored_entry_is_not_followed(package):
     before = fingerprint.of_code("benchc.a:entry", ignoring=["benchc.b:helper"])
     package("b.py", "STEP = 2", "STEP = 5")
