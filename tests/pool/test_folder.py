@@ -241,6 +241,7 @@ def test_a_table_with_quotes_newlines_and_a_byte_order_mark(folder):
     [
         ("", "empty"),
         ("image,question,A,answer\n", "no column 'B'"),
+        ("image;question;A;B;answer\n", "no column 'image' but 'image;question;A;B;answer'"),
         ("image,question,A,A,B,answer\n", "'A' occurs twice"),
         ("image,question,A,B,answer\na.png,q,x,y\n", "line 2: 4 cells under a header of 5"),
         ('image,question,A,B,answer\na.png,"q,x,y,A\n', "quote left open"),

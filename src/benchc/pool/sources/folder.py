@@ -258,7 +258,7 @@ def _table(file: Path) -> Iterator[tuple[str, dict]]:
     missing = [name for name in ("image", "question", "answer", "A", "B") if name not in header]
     if missing:
         raise BadInput(
-            f"{file}: it has no column {missing[0]!r}; "
+            f"{file}: it has no column {missing[0]!r} but {', '.join(map(repr, header))}; "
             "columns are image, question, A, B, ..., answer and, if you like, id, hint, category"
         )
     for line, cells in rows:
