@@ -3,6 +3,7 @@
 Run in an environment made by `pip install -e .[dev]`: python envs/lock.py
 """
 
+from argparse import ArgumentParser
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def write_conda(path: Path, packages: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__).parse_args()
     run = closure(set())
     write_conda(HERE / "benchc.yaml", run)
     both = closure({"dev"})
