@@ -23,7 +23,7 @@ from benchc.pool.specs import DrawnSource, Source
 
 #: The code behind each stage's results; what only shows or moves them is left out.
 _CODE = {
-    "pool": ("benchc.pool.build", "benchc.pool.command"),
+    "pool": ("benchc.pool.command:source", "benchc.pool.command:merge"),
     "embed": ("benchc.embed.clip:embed_samples", "benchc.embed.command:samples"),
     "infer": (
         "benchc.infer.command:predict",

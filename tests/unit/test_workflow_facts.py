@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchc import fingerprint
-from benchc.workflow import _DATA, Workflow
+from benchc.workflow import _CODE, _DATA, Workflow
 
 PROJECT = Path(__file__).parents[2]
 
@@ -21,6 +21,11 @@ def workflow() -> Workflow:
 def test_every_stage_has_a_fingerprint(workflow, stage):
     assert workflow.code(stage) == workflow.code(stage)
     assert len(workflow.code(stage)) >= 16
+
+
+def test_a_stage_depends_on_the_commands_of_its_rules_and_on_no_other():
+    entries = [entry for stage in _CODE.values() for entry in stage]
+    assert not [entry for entry in entries if entry.endswith(".command")]
 
 
 def test_every_file_of_data_counts_for_a_stage_and_the_style_for_both_pages():
