@@ -1,8 +1,10 @@
 """What is wrong with a value of the user's is one line that names the key as it was written."""
 
+import re
 from typing import Annotated, Any, Literal
 
 import pytest
+import yaml
 from pydantic import BaseModel, Field
 
 from benchc.checked import checked
@@ -10,8 +12,8 @@ from benchc.config import Config
 from benchc.discover.settings import Discover
 from benchc.errors import BadInput
 from benchc.fetch.origin import Request
-from benchc.infer.settings import Model
-from benchc.pool.specs import Source
+from benchc.infer.settings import Model, OpenAIModel, TransformersModel
+from benchc.pool.specs import FieldMap, Source
 
 PARQUET = {"kind": "parquet", "path": "x"}
 LLAVA = {"path": "reference/llava"}
@@ -37,6 +39,11 @@ LLAVA = {"path": "reference/llava"}
         (Model, {**LLAVA, "dtype": "fp16"}, "here: dtype: unknown value 'fp16'; known: float32"),
         (Model, 3, "here: needs keys of its own"),
         (Source, {"kind": "mmvp", "path": ["x"]}, "here: path: write one path, as text"),
+        (
+            Source,
+            yaml.safe_load("{kind: parquet, path: x, fields: {answers: {yes: A}}}"),
+            "answers.1: yes, no, on, off, true and false are texts in quotes alone",
+        ),
         (Source, {"kind": "parket"}, "here: kind: unknown value 'parket'; did you mean 'parquet'?"),
         (Config, {"models": {}, "sources": {}}, "must not be empty"),
         (
@@ -94,3 +101,13 @@ def test_a_place_is_followed_through_every_kind_of_type(values: dict[str, Any], 
     with pytest.raises(BadInput) as refusal:
         checked(Tree, values, "x")
     assert str(refusal.value).startswith(f"x: {place}")
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [(FieldMap, "answers"), (TransformersModel, "processor"), (OpenAIModel, "extra_body")],
+)
+def test_an_example_of_the_reference_can_be_copied_into_a_config(section, key):
+    field = section.model_fields[key]
+    example = re.search(r"\{.*\}", field.description)
+    assert checked(field.annotation, yaml.safe_load(example[0]), key)

@@ -127,7 +127,8 @@ class FieldMap(Section):
     )
     answers: dict[str, str] = Field(
         default={},
-        description="Translation of answers before they are read, for instance {yes: A, no: B}.",
+        description="Translation of answers before they are read, "
+        'for instance {"yes": A, "no": B}.',
     )
     no_answer: tuple[str, ...] = Field(
         default=(), description="Texts that stand for a hidden answer."
