@@ -226,6 +226,27 @@ def test_a_re_typed_column_of_options_is_refused(tmp_path):
         read_parquet(table(tmp_path, [row], fields))
 
 
+def test_a_column_of_options_is_of_the_kind_that_the_map_says(tmp_path):
+    fields = FieldMap(options=("A",), options_as="list")
+    row = {"question": "Q?", "A": "x", "answer": "A", "image": png()}
+    with pytest.raises(BadInput, match=r"column A holds String, not List\(String\)"):
+        read_parquet(table(tmp_path, [row], fields))
+    for options in ((), ("A", "A")):
+        fields = fields.model_copy(update={"options": options})
+        with pytest.raises(BadInput, match="`options_as: list` takes one column"):
+            read_parquet(table(tmp_path, [row], fields))
+
+
+@pytest.mark.parametrize(
+    "other", [{"id": ("image",)}, {"question": "IMAGE"}, {"open_ended": {"image": "x"}}]
+)
+def test_a_picture_is_nothing_else(tmp_path, other):
+    fields = FieldMap(options=("A", "B"), **other)
+    row = {"question": "Q?", "A": "x", "B": "y", "answer": "A", "image": png()}
+    with pytest.raises(BadInput, match="'image' cannot be the picture and something else"):
+        read_parquet(table(tmp_path, [row], fields))
+
+
 def test_columns_are_found_whatever_their_case(tmp_path):
     fields = FieldMap(options=("choice_A", "choice_B"), category="l2-category")
     row = {"question": "Q?", "choice_a": "x", "choice_b": "y", "answer": "A", "L2-category": "c"}

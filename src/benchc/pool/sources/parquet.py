@@ -185,13 +185,16 @@ def _resolved(fields: FieldMap, frame: pl.DataFrame, path: Path) -> FieldMap:
     inside = fields.options_as in ("question", "fixed")
     options = fields.options if inside else tuple(map(column, fields.options))
     wanted = {"columns": pl.String(), "list": pl.List(pl.String()), "literal": pl.String()}
+    if fields.options_as in ("list", "literal") and len(options) != 1:
+        raise BadInput(f"{path}: `options_as: {fields.options_as}` takes one column in `options`")
     for name in () if inside else options:
-        if frame[name].dtype not in (wanted[fields.options_as], pl.Null()):
+        right = wanted[fields.options_as]
+        if frame[name].dtype not in (right, pl.Null()):
             raise BadInput(
-                f"{path}: column {name} holds {frame[name].dtype}, not texts; "
-                "this copy has re-typed its options, take another"
+                f"{path}: column {name} holds {frame[name].dtype}, not {right}; "
+                "set `options_as`, or take another copy if this one has re-typed its options"
             )
-    return fields.model_copy(
+    resolved = fields.model_copy(
         update={
             "id": tuple(map(column, fields.id)),
             "question": column(fields.question),
@@ -203,6 +206,11 @@ def _resolved(fields: FieldMap, frame: pl.DataFrame, path: Path) -> FieldMap:
             "open_ended": {column(name): value for name, value in fields.open_ended.items()},
         }
     )
+    texts = {resolved.question, resolved.answer, resolved.hint, resolved.category}
+    for name in resolved.images:
+        if name in texts.union(resolved.id, resolved.open_ended):
+            raise BadInput(f"{path}: column {name!r} cannot be the picture and something else too")
+    return resolved
 
 
 def _filled(cells: pl.Series) -> pl.Series:
