@@ -62,8 +62,8 @@ def _rank(error: ErrorDetails) -> tuple[bool, int, bool]:
         error["type"] != "extra_forbidden",
         # Of the members of a union, the one that the values went deepest into is meant,
         -len(error["loc"]),
-        # and of a number and a word, the word where a word was given.
-        not (error["type"] == "literal_error" and isinstance(error["input"], str)),
+        # and of a word and something else, the word where a word was given and only there.
+        (error["type"] == "literal_error") != isinstance(error["input"], str),
     )
 
 

@@ -26,6 +26,7 @@ LLAVA = {"path": "reference/llava"}
         (Source, {**PARQUET, "fields": {"options": "x"}}, "fields.options: write a list in [ ]"),
         (Source, {**PARQUET, "fields": {"options_as": "lits"}}, "did you mean 'list'?"),
         (Source, {**PARQUET, "fields": "mmbnech"}, "fields: unknown value 'mmbnech'; did you mean"),
+        (Source, {**PARQUET, "fields": ["a"]}, "here: fields: needs keys of its own"),
         (Source, PARQUET, "here: fields: is missing"),
         (Source, {"path": "x"}, "here: needs `kind`"),
         (Source, {"kind": "mmvp", "pth": "x"}, "here: pth: unknown key; did you mean 'path'?"),
