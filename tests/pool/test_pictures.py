@@ -57,7 +57,7 @@ REFUSED = {
     "truncated_iend.png": "cut short",
     "truncated_header.jpg": "cut short|broken",
     "broken_data_stream.png": "broken",
-    "bomb_65535x66601.gif": "too large",
+    "bomb_65535x66601.gif": "too large: the limit is 64,000,000 pixels",
     "text_chunk_bomb.png": "broken",
     "zero_width.gif": "not a picture|no pixels",
 }

@@ -73,7 +73,7 @@ def decode_picture(data: bytes | Path) -> np.ndarray:
                 f"not a picture that can be read; known are {', '.join(FORMATS)}"
             ) from None
         except Image.DecompressionBombError:
-            raise BadInput(_too_large("its pixels")) from None
+            raise BadInput(_too_large()) from None
         except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
             raise BadInput(f"the picture is broken ({_first_line(error)})") from None
         with image:
@@ -81,7 +81,7 @@ def decode_picture(data: bytes | Path) -> np.ndarray:
             if width < 1 or height < 1:
                 raise BadInput(f"the picture is {width}x{height}: it has no pixels")
             if width * height > MAX_PIXELS:
-                raise BadInput(_too_large(f"{width}x{height}"))
+                raise BadInput(_too_large(f" ({width}x{height})"))
             try:
                 image.load()
                 if image.format == "PNG" and _PNG_END not in data:
@@ -157,8 +157,8 @@ def _over_white(rgba: np.ndarray) -> np.ndarray:
     return ((rgb * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)
 
 
-def _too_large(size: str) -> str:
-    return f"the picture is too large: {size}, and the limit is {MAX_PIXELS:,} pixels"
+def _too_large(size: str = "") -> str:
+    return f"the picture is too large{size}: the limit is {MAX_PIXELS:,} pixels"
 
 
 def _first_line(error: Exception) -> str:
