@@ -78,7 +78,7 @@ def _one_line(form: Any, error: ErrorDetails, where: str) -> str:
     if error["type"] == "extra_forbidden":
         message = f"unknown key{nearest(parts[-1], known)}"
     elif error["type"] == "string_type" and isinstance(given, bool):
-        message = "yes, no, on, off, true and false are texts in quotes alone"
+        message = "write yes, no, on, off, true and false in quotes where they are texts"
     elif error["type"] == "string_type":
         message = f"{given!r} is not text; write it in a config file, in quotes"
     elif error["type"] == "literal_error":

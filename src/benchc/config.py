@@ -132,7 +132,7 @@ class Config(Section):
     models: dict[Key, Model] = Field(min_length=1, description="The models under test, by key.")
     selectors: tuple[Key, ...] = Field(
         default=(),
-        description="Models whose answers choose the benchmark; all models by default. "
+        description="Models whose answers choose the benchmark; all models where none is named. "
         "Any other model is run on the chosen samples only.",
     )
     leave_out: tuple[Key, ...] = Field(

@@ -27,6 +27,17 @@ def _safe_as_a_name(key: str) -> str:
 Key = Annotated[str, AfterValidator(_safe_as_a_name)]
 
 
+def _variable(name: str) -> str:
+    # The key itself, given in its place, must not be repeated in a message.
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError("write the name of the environment variable, not the key that it holds")
+    return name
+
+
+#: The name of an environment variable.
+Variable = Annotated[str, AfterValidator(_variable)]
+
+
 class Section(BaseModel):
     """A part of a config whose keys are all known and do not change once read."""
 

@@ -151,7 +151,15 @@ def _drift(wanted: pl.Schema, found: dict[str, pl.DataType]) -> str:
 #: What an operating system says of a disk that takes no more; libraries repeat it word for word.
 _REFUSED = tuple(
     os.strerror(number)
-    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
+    for number in (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.ENOTDIR,
+        errno.EEXIST,
+    )
 )
 
 

@@ -48,6 +48,7 @@ _NOT_FOLLOWED = (
     "benchc.corrupt",
     "benchc.corrupt.selftest",
     "benchc.errors",
+    "benchc.fingerprint",
     "benchc.gpus",
     "benchc.inline",
     "benchc.locks",

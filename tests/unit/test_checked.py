@@ -43,7 +43,7 @@ LLAVA = {"path": "reference/llava"}
         (
             Source,
             yaml.safe_load("{kind: parquet, path: x, fields: {answers: {yes: A}}}"),
-            "answers.1: yes, no, on, off, true and false are texts in quotes alone",
+            "answers.1: write yes, no, on, off, true and false in quotes where they are",
         ),
         (Source, {"kind": "parket"}, "here: kind: unknown value 'parket'; did you mean 'parquet'?"),
         (Config, {"models": {}, "sources": {}}, "must not be empty"),

@@ -8,6 +8,7 @@ import pytest
 from benchc.config import CORRUPTION_NAMES, read_config
 from benchc.corrupt import CORRUPTIONS
 from benchc.errors import BadInput
+from benchc.infer.settings import TransformersModel
 
 PROJECT = Path(__file__).parents[2]
 LLAVA = {"path": "reference/llava"}
@@ -70,6 +71,7 @@ def test_models_of_ones_own_all_select_unless_said():
         ({"models": {"m": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
         ({"models": {"m": {"backend": "vllm"}}}, "models.m: backend is `transformers` or `openai`"),
         ({"models": {"m": {**SERVED, "scoring": "text"}}}, "models.m.scoring: a server tells the"),
+        ({"models": {"m": {**SERVED, "key_variable": "sk-123"}}}, "name of the environment variab"),
         ({"models": {"m": {**SERVED, "url": "host:80"}}}, "models.m.url: write a whole address"),
         ({"models": {"m": {**SERVED, "timeouts": 3}}}, "unknown key; did you mean 'timeout'?"),
         ({"models": {"m": {**SERVED, "batch_size": 3}}}, "models.m.batch_size: unknown key"),
@@ -114,3 +116,14 @@ def test_the_reference_is_up_to_date():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (PROJECT / "docs/config.md").read_text(encoding="utf-8") == module.page()
+
+
+def test_a_key_given_in_place_of_its_variable_is_not_repeated():
+    with pytest.raises(BadInput) as refusal:
+        read_config({"models": {"m": {**SERVED, "key_variable": "sk-secret"}}}, PROJECT)
+    assert "sk-secret" not in str(refusal.value)
+
+
+def test_a_checkpoint_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(BadInput, match="nowhere: no such folder"):
+        TransformersModel(path="nowhere").checkpoint_files(tmp_path)

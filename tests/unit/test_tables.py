@@ -153,3 +153,9 @@ def test_a_killed_writer_leaves_nothing_for_long_and_a_living_one_is_let_be(tmp_
     assert living.returncode == 0
     assert sorted(f.name for f in tmp_path.iterdir()) == [".a.duckdb.lock", "a.duckdb"]
     assert (tmp_path / "a.duckdb").read_text() == "half of it"
+
+
+def test_a_file_where_a_folder_is_wanted_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match=r"file/x\.parquet: cannot be written"):
+        REJECTED.write(REJECTED.empty(), tmp_path / "file" / "x.parquet")

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from benchc.section import Key, Section
+from benchc.section import Key, Section, Variable
 
 WAYS = ("zero_shot", "conme", "sft", "expert_iteration", "rl", "sft_rl", "rl_no_diversity")
 """The ways to ask; the last is the negative control."""
@@ -96,9 +96,8 @@ class ServedVerifierSettings(Section):
 
     url: str = Field(description="Where the server is, for instance http://localhost:8000/v1.")
     model: str = Field(min_length=1, description="The name the server knows the model by.")
-    key_variable: str | None = Field(
+    key_variable: Variable | None = Field(
         default=None,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="The environment variable that holds the server's key; none for no key.",
     )
     max_requests: int = Field(

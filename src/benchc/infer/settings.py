@@ -16,8 +16,9 @@ from pydantic import (
     model_validator,
 )
 
+from benchc.errors import BadInput
 from benchc.fetch.origin import Origin, Request, request_for
-from benchc.section import Section
+from benchc.section import Section, Variable
 
 #: What loading reads of a hub's checkpoint; other formats of the same weights are left there.
 CHECKPOINT_FILES = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
@@ -147,11 +148,17 @@ class TransformersModel(Origin, Asked):
         return self.model_copy(update={**nowhere, "path": str(folder)})
 
     def checkpoint_files(self, project: Path) -> list[Path]:
-        """The files of a checkpoint folder that loading reads, and the template given for it."""
+        """The files of a checkpoint folder that loading reads, and the template given for it.
+
+        Raises:
+            BadInput: there is no such folder.
+        """
         endings = {".json", ".safetensors", ".jinja", ".model", ".txt", ".bin"}
         found = []
         if self.path is not None and not self.is_fetched:
             folder = project / self.path
+            if not folder.is_dir():
+                raise BadInput(f"{folder}: no such folder; `path` names that of a checkpoint")
             found += [f for f in folder.iterdir() if f.suffix in endings and f.is_file()]
         if self.chat_template is not None:
             found.append(project / self.chat_template)
@@ -173,9 +180,8 @@ class OpenAIModel(Asked):
         description="What tells these weights from others of that name: a commit, a checksum. "
         "Change it and every question is asked again.",
     )
-    key_variable: str | None = Field(
+    key_variable: Variable | None = Field(
         default=None,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="The environment variable that holds the server's key; none for no key.",
     )
     label_prefix: Literal["", " "] = Field(
