@@ -13,6 +13,19 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+#: Modules that check and carry what a user wrote. What was written counts by itself, and so a new
+#: setting, its description or a refusal reruns nothing.
+SETTINGS = (
+    "benchc.checked",
+    "benchc.discover.settings",
+    "benchc.errors",
+    "benchc.fetch.origin",
+    "benchc.infer.settings",
+    "benchc.inline",
+    "benchc.pool.specs",
+    "benchc.section",
+)
+
 _PACKAGE = "benchc"
 _WHOLE = "*"
 _WORTH_REMEMBERING = 16 * 2**20

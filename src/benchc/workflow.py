@@ -43,14 +43,12 @@ _CODE = {
 #: What decides no result, or is known otherwise: a corruption's code has a fingerprint of its own,
 #: its pixels are checked by hash, and settings are parameters of the rules.
 _NOT_FOLLOWED = (
+    *fingerprint.SETTINGS,
     "benchc.cli",
-    "benchc.checked",
     "benchc.corrupt",
     "benchc.corrupt.selftest",
-    "benchc.errors",
     "benchc.fingerprint",
     "benchc.gpus",
-    "benchc.inline",
     "benchc.locks",
 )
 
@@ -279,7 +277,7 @@ class Workflow:
             f"{entry.render.__module__}:{entry.render.__name__}",
             "benchc.corrupt.stage:render_corruption",
             "benchc.corrupt.render:corrupt",
-            ignoring=("benchc.corrupt.registry",),
+            ignoring=(*fingerprint.SETTINGS, "benchc.corrupt.registry"),
         )
         return f"{stage} {entry.constants}"
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,24 @@ def test_what_only_makes_a_model_faster_is_no_part_of_its_key(tmp_path):
     keys = [backends.model_key(TransformersModel(**plain, **more), 1) for more in ({}, faster)]
     assert keys[0] == keys[1]
     assert backends.model_key(TransformersModel(**plain, dtype="bfloat16"), 1) != keys[0]
+
+
+def test_how_settings_are_checked_is_no_part_of_a_models_key(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text("{}")
+    copy = tmp_path / "benchc"
+    shutil.copytree(Path(fingerprint.__file__).parent, copy)
+    monkeypatch.setattr(fingerprint, "_root", lambda: copy)
+
+    def key_after(place: str, old: str, new: str) -> str:
+        text = (copy / place).read_text()
+        assert old in text
+        (copy / place).write_text(text.replace(old, new))
+        forget()
+        return backends.model_key(TransformersModel(path=str(tmp_path)), 1)
+
+    forget()
+    before = backends.model_key(TransformersModel(path=str(tmp_path)), 1)
+    assert key_after("infer/settings.py", "What runs the model", "What asks it") == before
+    assert key_after("section.py", "take another key", "choose another") == before
+    assert key_after("infer/prompt.py", "return ", "return '' or ") != before
+    forget()

@@ -60,7 +60,7 @@ def rules(workflow: Workflow) -> set[str]:
     return set(workflow.planned("all")) - {"all"}
 
 
-def test_comments_docstrings_formatting_and_dates_rerun_nothing(edited, put_back):
+def test_comments_words_formatting_and_dates_rerun_nothing(edited, put_back):
     for path in (edited.project / "src").rglob("*.py"):
         lines = path.read_text()
         path.write_text(lines + "\n\n# A comment.\n")
@@ -68,6 +68,8 @@ def test_comments_docstrings_formatting_and_dates_rerun_nothing(edited, put_back
         path.write_text("-- A comment.\n" + path.read_text())
     substitute(edited, "src/benchc/corrupt/blur.py", '"""', '"""Another word. ')
     substitute(edited, "src/benchc/infer/scores.py", r"import (\w+)", r"import \1  # why")
+    substitute(edited, "src/benchc/infer/settings.py", "What runs the model", "What asks it")
+    substitute(edited, "src/benchc/checked.py", "is missing", "is not there")
     for path in (edited.project / "reference").rglob("*"):
         path.touch()
     assert rules(edited) == set()

@@ -73,7 +73,10 @@ def model_key(settings: Model, threads: int, hashes: Path | None = None) -> str:
     parts: dict[str, object] = {
         "settings": settings.result_settings(),
         "code": fingerprint.of_code(
-            KINDS[settings.backend].module, "benchc.infer.scores", "benchc.infer.prompt"
+            KINDS[settings.backend].module,
+            "benchc.infer.scores",
+            "benchc.infer.prompt",
+            ignoring=fingerprint.SETTINGS,
         ),
         "libraries": libraries(settings),
         "threads": threads,
