@@ -22,7 +22,6 @@ from benchc.pixels import encode
 from benchc.report import wording
 from benchc.report.command import app
 from benchc.report.page import build_report
-from benchc.report.pictures import SIDE, data_uri
 
 SECTIONS = (
     *("summary", "leaderboard", "where", "how", "cases", "conditions", "selection", "verdicts"),
@@ -328,16 +327,6 @@ def test_pictures_of_any_size(size: tuple[int, int], tmp_path: Path) -> None:
     assert page.images
 
 
-def test_thumbnails_are_small() -> None:
-    import base64
-
-    from benchc.pixels import decode
-
-    uri = data_uri(np.zeros((3000, 10, 3), dtype=np.uint8))
-    held = decode(base64.b64decode(uri.split(",")[1]))
-    assert held.shape == (SIDE, 1, 3)
-
-
 def test_pictures_that_the_models_did_not_see_are_said(page: Page, page_text: str) -> None:
     assert re.search(r"\b0 of the \d+ corrupted pictures", page.prose)
     assert "another seed or reference side" in page.prose
@@ -385,13 +374,6 @@ def test_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.duckdb").write_text("not a database")
     with pytest.raises(BadInput, match="not a readable DuckDB database"):
         build_report(tmp_path / "text.duckdb", tmp_path / "images.parquet", 0)
-
-
-@pytest.mark.parametrize(
-    ("value", "said"), [(None, "–"), (-0.0001, "0.000"), (-0.5, "−0.500"), (0.25, "+0.250")]
-)
-def test_signed(value: float | None, said: str) -> None:
-    assert wording.signed(value) == said
 
 
 def rows_of(spec: Any) -> list[dict[str, Any]]:
