@@ -11,6 +11,8 @@ from benchc.errors import BadInput
 
 Record = dict[str, Any]
 
+_SUMMED = {"ran_on", "corruptions_that_differ", "processor_errors", "first_refusals"}
+
 
 def merged(records: Sequence[Record], key: str, ran_on: list[dict[str, object]]) -> Record:
     """Return the record of a whole model.
@@ -42,13 +44,18 @@ def merged(records: Sequence[Record], key: str, ran_on: list[dict[str, object]])
     if "first_refusals" in first:
         refusals = [record["first_refusals"] for record in reversed(records)]
         whole["first_refusals"] = {k: v for record in refusals for k, v in record.items()}
-    seen = {"ran_on", "corruptions_that_differ", "processor_errors", "first_refusals"}
-    differ: dict[str, list[object]] = {}
-    for name in sorted({name for record in records for name in record} - seen):
+    differ = _differences(records)
+    return {**whole, "shards_differ_in": differ} if differ else whole
+
+
+def _differences(records: Sequence[Record]) -> dict[str, list[object]]:
+    """Return the fields that tell shards apart and are not summed, with each value once."""
+    found = {}
+    for name in sorted({name for record in records for name in record} - _SUMMED):
         values: list[object] = []
         for record in records:
             if record.get(name) not in values:
                 values.append(record.get(name))
         if len(values) > 1:
-            differ[name] = values
-    return {**whole, "shards_differ_in": differ} if differ else whole
+            found[name] = values
+    return found
