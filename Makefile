@@ -1,44 +1,70 @@
-# make run: the default run. make test: every check. Both set up .venv first, once.
+# make run: the default run. make test: the checks. make test-all: those that take long, too.
+# Each sets up .venv first, once.
+# TORCH=cpu takes PyTorch without CUDA, PYTHON=... another Python than the newest there is.
 
 SHELL := /bin/bash
-PYTHON ?= python3.11
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
 export PATH := $(BIN):$(PATH)
+export PYTHON TORCH
 
-.PHONY: run discover discover-full test docs verify format clean
+.PHONY: setup setup-dev run discover discover-full test test-all test-pythons test-quick docs verify format clean
 
-run: $(VENV)/ready
+run: setup
 	snakemake --cores $(CORES) $(ARGS)
+	@echo 'benchc is $(VENV)/bin/benchc here, and plain benchc after: source $(VENV)/bin/activate'
 
 # Failure discovery; discover-full tries every way to ask against `discover.brief` too.
-discover discover-full: $(VENV)/ready
+discover discover-full: setup
 	snakemake --cores $(CORES) $(subst -,_,$@) $(ARGS)
 
-test: $(VENV)/ready-dev
+test: setup-dev
 	@echo "== format and lint"
 	ruff format --check .
 	ruff check .
 	snakefmt --check Snakefile rules
 	snakemake --lint
+	@echo "== spelling"
+	codespell
 	@echo "== types"
 	mypy
 	@$(MAKE) --no-print-directory docs
 	@echo "== tests"
-	pytest -m "not scale"
+	@$(MAKE) --no-print-directory test-quick
+	@echo "== the workflow, on a small run"
+	pytest tests/workflow/test_plans.py tests/workflow/test_queries.py
+
+# Every test that needs no finished default run: kills, faults, edits, recipes, other ways to run.
+test-all: test
+	pytest -m workflow
+
+# The quick tests on every supported Python that PATH has, each in an environment of its own.
+test-pythons:
+	@for version in 3.11 3.12 3.13; do \
+		if python$$version -c "" 2> /dev/null; then \
+			echo "== Python $$version"; \
+			$(MAKE) --no-print-directory test-quick VENV=.venvs/$$version PYTHON=python$$version \
+				|| exit 1; \
+		else \
+			echo "== no python$$version on PATH, which is left out"; \
+		fi; \
+	done
+
+test-quick: setup-dev
+	pytest -m "not scale and not workflow" $(ARGS)
 
 # Pages of the project and of its code, in build/docs; a broken link or reference is an error.
-docs: $(VENV)/ready-dev
+docs: setup-dev
 	@echo "== documentation"
 	rm -rf docs/api
 	sphinx-build --conf-dir docs --fresh-env --nitpicky --fail-on-warning --keep-going --quiet . build/docs
 
 # What needs the finished default run.
-verify: run $(VENV)/ready-dev
+verify: run setup-dev
 	pytest -m scale
 
-format: $(VENV)/ready-dev
+format: setup-dev
 	ruff format .
 	ruff check --fix .
 	snakefmt Snakefile rules
@@ -46,15 +72,8 @@ format: $(VENV)/ready-dev
 clean:
 	rm -rf $(VENV)
 
-$(VENV)/ready: envs/requirements.lock pyproject.toml
-	@echo "== setting up $(VENV) (a few minutes, about 6.5 GB)"
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps -e .
-	touch $@
+setup:
+	@envs/venv.sh $(VENV)
 
-$(VENV)/ready-dev: $(VENV)/ready envs/requirements-dev.lock envs/requirements-servers.txt
-	@echo "== adding what the tests need"
-	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --no-deps -r envs/requirements-servers.txt
-	touch $@
+setup-dev:
+	@envs/venv.sh $(VENV) dev
