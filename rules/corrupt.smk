@@ -3,7 +3,8 @@
 
 rule corrupt:
     input:
-        "results/pool/images.parquet",
+        images="results/pool/images.parquet",
+        earlier=lambda wildcards: REMAKING("corrupt", wildcards),
     output:
         "results/corrupt/{corruption}.parquet",
     log:
@@ -20,8 +21,9 @@ rule corrupt:
         seed=RUN.config.seed,
         severities=RUN.severity_options,
         options=RUN.corrupt_options,
-        code=lambda wildcards: RUN.corruption_code(wildcards.corruption),
+        identity=lambda wildcards: RUN.identity("corrupt", wildcards),
     shell:
-        "benchc --log {log} corrupt render {wildcards.corruption} --images {input}"
+        "benchc --log {log} --identity {params.identity}"
+        " corrupt render {wildcards.corruption} --images {input.images}"
         " --seed {params.seed} {params.severities} {params.options} --workers {threads}"
         " --out {output}"

@@ -6,8 +6,10 @@ rule diagnose_model:
         predictions="results/infer/{model}/predictions.parquet",
         samples="results/pool/samples.parquet",
         selection="results/select/selection.parquet",
+        earlier=lambda wildcards: REMAKING("diagnose_model", wildcards),
     output:
-        "results/models/{model}/diagnosis.parquet",
+        shifts="results/models/{model}/diagnosis.parquet",
+        scores="results/models/{model}/scores.parquet",
     log:
         "results/logs/diagnose/{model}.log",
     wildcard_constraints:
@@ -18,10 +20,12 @@ rule diagnose_model:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        code=RUN.code("diagnose"),
+        identity=lambda wildcards: RUN.identity("diagnose_model", wildcards),
     shell:
-        "benchc --log {log} diagnose model --key {wildcards.model} --predictions {input.predictions}"
-        " --samples {input.samples} --selection {input.selection} --out {output}"
+        "benchc --log {log} --identity {params.identity}"
+        " diagnose model --key {wildcards.model} --predictions {input.predictions}"
+        " --samples {input.samples} --selection {input.selection} --scores {output.scores}"
+        " --out {output.shifts}"
 
 
 rule database:
@@ -33,9 +37,11 @@ rule database:
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         predictions=RUN.each_model("results/infer/{model}/predictions.parquet"),
         records=RUN.each_model("results/infer/{model}/run.json"),
+        scores=RUN.each_model("results/models/{model}/scores.parquet"),
         shifts=RUN.each_model("results/models/{model}/diagnosis.parquet"),
+        earlier=lambda wildcards: REMAKING("database", wildcards),
     output:
-        "results/bench-c.duckdb",
+        "results/.built/bench-c.duckdb",
     log:
         "results/logs/diagnose/database.log",
     conda:
@@ -43,18 +49,21 @@ rule database:
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
+        models=RUN.settings_file("models"),
+        run=RUN.settings_file("run"),
     params:
         tables=lambda wildcards, input: [
             *RUN.option("--corrupted", input.corrupted),
             *RUN.option("--predictions", input.predictions),
             *RUN.option("--record", input.records),
+            *RUN.option("--scores", input.scores),
             *RUN.option("--shifts", input.shifts),
         ],
-        models=RUN.models_facts(),
-        run=RUN.run_facts(),
+        place=lambda wildcards, output: RUN.place_of(output[0]),
         seed=RUN.config.seed,
-        code=RUN.code("diagnose"),
+        identity=lambda wildcards: RUN.identity("database", wildcards),
     shell:
-        "benchc --log {log} diagnose build --samples {input.samples} --images {input.images}"
+        "benchc --log {log} --identity {params.identity} diagnose build --samples {input.samples} --images {input.images}"
         " --rejected {input.rejected} --selection {input.selection} {params.tables}"
-        " --models {params.models:q} --run {params.run:q} --seed {params.seed} --out {output}"
+        " --models {resources.models:q} --run {resources.run:q} --seed {params.seed} --out {output}"
+        " --place {params.place:q}"

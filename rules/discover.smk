@@ -18,6 +18,7 @@ rule discover_full:
 rule play:
     input:
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
+        earlier=lambda wildcards: REMAKING("play", wildcards),
     output:
         asked="results/discover/{model}/{condition}/{way}/asked.parquet",
         training="results/discover/{model}/{condition}/{way}/training.parquet",
@@ -26,7 +27,7 @@ rule play:
         "results/logs/discover/{model}/{condition}/{way}.log",
     wildcard_constraints:
         model=RUN.one_of(RUN.config.models),
-        condition="clean|[a-z_]+-[1-5]",
+        condition="clean|[a-z0-9_]+-[1-5]",
         way=RUN.one_of(RUN.discovery.ways),
     conda:
         "../envs/benchc.yaml"
@@ -35,21 +36,18 @@ rule play:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=600,
         gpu=RUN.discovery.gpus,
+        settings=RUN.settings_file("discover"),
+        model=lambda wildcards: RUN.settings_file("models", wildcards.model),
     params:
-        # What asks for `threads`, `input` or `output` triggers no rerun: `identity` says what counts.
-        identity=lambda wildcards: RUN.discovery.identity(
-            wildcards.model, wildcards.condition
-        ),
-        settings=lambda wildcards, threads: RUN.discovery.settings,
-        model=lambda wildcards, threads: RUN.model_settings(wildcards.model),
+        identity=lambda wildcards: RUN.identity("play", wildcards),
         fetched=lambda wildcards, input: RUN.fetched_option(input.model),
         condition=lambda wildcards: RUN.discovery.condition_options(wildcards.condition),
         seed=RUN.config.seed,
         work=lambda wildcards, output: RUN.discovery.work(output.asked),
     shell:
-        "benchc --log {log} --gpus {resources.gpu} discover play {wildcards.way}"
+        "benchc --log {log} --identity {params.identity} --gpus {resources.gpu} discover play {wildcards.way}"
         " --key {wildcards.model}"
-        " --model {params.model:q} --settings {params.settings:q} --seed {params.seed}"
+        " --model-settings {resources.model:q} --settings {resources.settings:q} --seed {params.seed}"
         " {params.condition} {params.fetched} --identity {params.identity}"
         " --work {params.work:q} --out {output.asked}"
         " --training {output.training} --steps {output.steps}"
@@ -61,6 +59,7 @@ rule sort_failures:
             "results/discover/{model}/{condition}/{way}/asked.parquet",
             wildcards.extent == "full",
         ),
+        earlier=lambda wildcards: REMAKING("sort_failures", wildcards),
     output:
         skills="results/discover/{extent}/skills.parquet",
         questions="results/discover/{extent}/question_skills.parquet",
@@ -73,20 +72,21 @@ rule sort_failures:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
+        settings=RUN.settings_file("discover"),
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
-        embedder=lambda wildcards: RUN.discovery.embedder_fingerprint,
-        options=lambda wildcards, threads: RUN.discovery.embedder_options,
-        code=lambda wildcards: RUN.code("discover_taxonomy"),
+        identity=lambda wildcards: RUN.identity("sort_failures", wildcards),
     shell:
-        "benchc --log {log} discover taxonomy {params.asked} {params.options}"
-        " --skills {output.skills} --questions {output.questions}"
+        "benchc --log {log} --identity {params.identity}"
+        " discover taxonomy {params.asked} --settings {resources.settings:q}"
+        " --skills {output.skills} --question-skills {output.questions}"
 
 
 rule measure_ways:
     input:
         asked=rules.sort_failures.input.asked,
         questions=rules.sort_failures.output.questions,
+        earlier=lambda wildcards: REMAKING("measure_ways", wildcards),
     output:
         "results/discover/{extent}/measures.parquet",
     log:
@@ -98,14 +98,13 @@ rule measure_ways:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
+        settings=RUN.settings_file("discover"),
     params:
         asked=lambda wildcards, input: RUN.option("--asked", input.asked),
-        embedder=lambda wildcards: RUN.discovery.embedder_fingerprint,
-        options=lambda wildcards, threads: RUN.discovery.embedder_options,
-        code=lambda wildcards: RUN.code("discover_measure"),
+        identity=lambda wildcards: RUN.identity("measure_ways", wildcards),
     shell:
-        "benchc --log {log} discover measure {params.asked} --questions {input.questions}"
-        " {params.options} --out {output}"
+        "benchc --log {log} --identity {params.identity} discover measure {params.asked} --question-skills {input.questions}"
+        " --settings {resources.settings:q} --out {output}"
 
 
 rule discovery_database:
@@ -122,8 +121,9 @@ rule discovery_database:
         skills=rules.sort_failures.output.skills,
         questions=rules.sort_failures.output.questions,
         measures=rules.measure_ways.output,
+        earlier=lambda wildcards: REMAKING("discovery_database", wildcards),
     output:
-        "results/discover/{extent}/discovery.duckdb",
+        "results/.built/discover/{extent}/discovery.duckdb",
     log:
         "results/logs/discover/{extent}-database.log",
     wildcard_constraints:
@@ -133,23 +133,26 @@ rule discovery_database:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=30,
+        run=RUN.settings_file("discovery"),
     params:
         tables=lambda wildcards, input: [
             *RUN.option("--asked", input.asked),
             *RUN.option("--training", input.training),
             *RUN.option("--steps", input.steps),
         ],
-        code=lambda wildcards: RUN.code("discover_database"),
+        place=lambda wildcards, output: RUN.place_of(output[0]),
+        identity=lambda wildcards: RUN.identity("discovery_database", wildcards),
     shell:
-        "benchc --log {log} discover build {params.tables} --skills {input.skills}"
-        " --questions {input.questions} --measures {input.measures} --out {output}"
+        "benchc --log {log} --identity {params.identity} discover build {params.tables} --skills {input.skills}"
+        " --question-skills {input.questions} --measures {input.measures} --run {resources.run:q}"
+        " --out {output} --place {params.place:q}"
 
 
 rule discovery_report:
     input:
         "results/discover/{extent}/discovery.duckdb",
     output:
-        "results/discover/{extent}/index.html",
+        "results/.built/discover/{extent}/index.html",
     log:
         "results/logs/discover/{extent}-report.log",
     wildcard_constraints:
@@ -159,10 +162,12 @@ rule discovery_report:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=30,
+        settings=RUN.settings_file("discover"),
     params:
         seed=RUN.config.seed,
-        images=lambda wildcards, threads: RUN.discovery.image_options,
+        place=lambda wildcards, output: RUN.place_of(output[0]),
         code=lambda wildcards: RUN.code("discover_report"),
     shell:
-        "benchc --log {log} discover report --database {input} {params.images}"
-        " --seed {params.seed} --out {output}"
+        "benchc --log {log} discover report --database {input}"
+        " --settings {resources.settings:q}"
+        " --seed {params.seed} --out {output} --place {params.place:q}"

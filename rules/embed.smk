@@ -6,6 +6,7 @@ rule embed:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
         fetched=RUN.record_of(RUN.config.embed),
+        earlier=lambda wildcards: REMAKING("embed", wildcards),
     output:
         "results/embed/embeddings.parquet",
     log:
@@ -15,12 +16,12 @@ rule embed:
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
+        settings=RUN.settings_file("embed"),
     params:
-        model=lambda wildcards, input: RUN.clip(input.fetched),
-        fingerprint=RUN.clip_fingerprint,
-        pretrained=RUN.clip_options,
+        fetched=lambda wildcards, input: RUN.fetched_option(input.fetched),
         threads=RUN.config.infer.threads,
-        code=RUN.code("embed"),
+        identity=lambda wildcards: RUN.identity("embed", wildcards),
     shell:
-        "benchc --log {log} embed samples --samples {input.samples} --images {input.images}"
-        " --model {params.model:q} {params.pretrained} --threads {params.threads} --out {output}"
+        "benchc --log {log} --identity {params.identity}"
+        " embed samples --samples {input.samples} --images {input.images}"
+        " --settings {resources.settings:q} {params.fetched} --threads {params.threads} --out {output}"

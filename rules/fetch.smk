@@ -21,9 +21,9 @@ rule fetch:
     resources:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=1440,
+        # What is fetched has a name of its own; another address of it triggers nothing.
+        spec=lambda wildcards: RUN.settings_file("fetch", wildcards.name),
     params:
-        # Asks for `threads` so that it triggers no rerun: the name says what counts.
-        spec=lambda wildcards, threads: RUN.fetch_spec(wildcards.name),
         out=subpath(output[0], strip_suffix=".json"),
     shell:
-        "benchc --log {log} fetch files --spec {params.spec:q} --out {params.out}"
+        "benchc --log {log} fetch files --spec {resources.spec:q} --out {params.out}"

@@ -1,4 +1,5 @@
-# infer: one model's option probabilities; selectors see the whole pool, others what was chosen.
+# infer: one model's option probabilities; selectors see the whole pool, others what was chosen
+# (but all of them the whole pool where that is the headline).
 # A model with `shards` is asked by several jobs, whose predictions are then put together.
 
 
@@ -8,13 +9,14 @@ rule infer_pool:
         images="results/pool/images.parquet",
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
+        earlier=lambda wildcards: REMAKING("infer", wildcards),
     output:
         predictions="results/infer/{model}/predictions.parquet",
         record="results/infer/{model}/run.json",
     log:
         "results/logs/infer/{model}.log",
     wildcard_constraints:
-        model=RUN.one_of(RUN.whole(RUN.config.selectors)),
+        model=RUN.one_of(RUN.whole(RUN.on_pool)),
     conda:
         "../envs/benchc.yaml"
     threads: RUN.config.infer.threads
@@ -22,25 +24,24 @@ rule infer_pool:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 600 * attempt,
         gpu=lambda wildcards: RUN.gpus(wildcards.model),
+        workers=RUN.config.infer.workers,
+        settings=lambda wildcards: RUN.settings_file("models", wildcards.model),
     params:
-        # What asks for `threads` or `input` triggers no rerun: `fingerprint` says what counts.
-        fingerprint=lambda wildcards: RUN.model_fingerprint(wildcards.model),
-        settings=lambda wildcards, threads: RUN.model_settings(wildcards.model),
-        workers=lambda wildcards, threads: RUN.config.infer.workers,
         fetched=lambda wildcards, input: RUN.fetched_option(input.model),
         corrupted=lambda wildcards, input: RUN.option("--corrupted", input.corrupted),
         options=RUN.infer_options,
         chosen=lambda wildcards, input: RUN.option(
             "--selection", input.get("selection", [])
         ),
+        attempt=lambda wildcards: RUN.attempt(wildcards),
         shard=lambda wildcards, output: RUN.shard_options(wildcards, output.predictions),
-        code=RUN.code("infer"),
+        identity=lambda wildcards: RUN.identity("infer", wildcards),
     shell:
-        "benchc --log {log} --gpus {resources.gpu} infer predict {wildcards.model}"
-        " --settings {params.settings:q}"
+        "benchc --log {log} --identity {params.identity} --gpus {resources.gpu}"
+        " infer predict {wildcards.model} --settings {resources.settings:q}"
         " {params.fetched} --samples {input.samples} --images {input.images} {params.corrupted}"
-        " {params.options} {params.chosen} {params.shard} --workers {params.workers}"
-        " --out {output.predictions}"
+        " {params.options} {params.chosen} {params.shard} --attempt {params.attempt}"
+        " --workers {resources.workers} --out {output.predictions}"
 
 
 use rule infer_pool as infer_chosen with:
@@ -50,6 +51,7 @@ use rule infer_pool as infer_chosen with:
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection=lambda wildcards: RUN.selection_of(wildcards.model),
+        earlier=lambda wildcards: REMAKING("infer", wildcards),
     wildcard_constraints:
         model=RUN.one_of(RUN.whole(RUN.followers)),
 
@@ -61,6 +63,7 @@ use rule infer_pool as infer_shard with:
         corrupted=RUN.each_corruption("results/corrupt/{corruption}.parquet"),
         model=lambda wildcards: RUN.record_of(RUN.config.models[wildcards.model]),
         selection=lambda wildcards: RUN.selection_of(wildcards.model),
+        earlier=lambda wildcards: REMAKING("infer_shard", wildcards),
     output:
         predictions="results/infer/{model}/shards/{shard}-of-{shards}/predictions.parquet",
         record="results/infer/{model}/shards/{shard}-of-{shards}/run.json",
@@ -74,10 +77,11 @@ use rule infer_pool as infer_shard with:
 
 rule infer_merge:
     input:
-        lambda wildcards: RUN.each_shard(
+        parts=lambda wildcards: RUN.each_shard(
             wildcards.model,
             "results/infer/{model}/shards/{shard}-of-{shards}/predictions.parquet",
         ),
+        earlier=lambda wildcards: REMAKING("infer_merge", wildcards),
     output:
         predictions="results/infer/{model}/predictions.parquet",
         record="results/infer/{model}/run.json",
@@ -91,8 +95,8 @@ rule infer_merge:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        parts=lambda wildcards, input: RUN.option("--part", input),
-        code=RUN.code("infer_merge"),
+        parts=lambda wildcards, input: RUN.option("--part", input.parts),
+        identity=lambda wildcards: RUN.identity("infer_merge", wildcards),
     shell:
-        "benchc --log {log} infer merge {wildcards.model} {params.parts}"
-        " --out {output.predictions}"
+        "benchc --log {log} --identity {params.identity}"
+        " infer merge {wildcards.model} {params.parts} --out {output.predictions}"

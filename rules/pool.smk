@@ -4,6 +4,7 @@
 rule pool_source:
     input:
         fetched=lambda wildcards: RUN.record_of(RUN.config.sources[wildcards.source]),
+        earlier=lambda wildcards: REMAKING("pool_source", wildcards),
     output:
         samples="results/pool/sources/{source}/samples.parquet",
         images="results/pool/sources/{source}/images.parquet",
@@ -18,15 +19,14 @@ rule pool_source:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
+        spec=lambda wildcards: RUN.settings_file("sources", wildcards.source),
     params:
-        # What asks for `threads` triggers no rerun: `fingerprint` says what counts.
-        fingerprint=lambda wildcards: RUN.source_fingerprint(wildcards.source),
-        spec=lambda wildcards, threads: RUN.source_spec(wildcards.source),
         fetched=lambda wildcards, input: RUN.fetched_option(input.fetched),
         out=subpath(output.samples, parent=True),
-        code=RUN.code("pool"),
+        identity=lambda wildcards: RUN.identity("pool_source", wildcards),
     shell:
-        "benchc --log {log} pool source {wildcards.source} --spec {params.spec:q}"
+        "benchc --log {log} --identity {params.identity}"
+        " pool source {wildcards.source} --spec {resources.spec:q}"
         " {params.fetched} --out {params.out}"
 
 
@@ -36,6 +36,7 @@ rule pool:
         others=RUN.each_source("results/pool/sources/{source}/images.parquet")
         + RUN.each_source("results/pool/sources/{source}/rejected.parquet")
         + RUN.each_source("results/pool/sources/{source}/scenes.parquet"),
+        earlier=lambda wildcards: REMAKING("pool", wildcards),
     output:
         samples="results/pool/samples.parquet",
         images="results/pool/images.parquet",
@@ -51,6 +52,7 @@ rule pool:
     params:
         folders=lambda wildcards, input: [Path(path).parent for path in input.samples],
         out=subpath(output.samples, parent=True),
-        code=RUN.code("pool"),
+        identity=lambda wildcards: RUN.identity("pool", wildcards),
     shell:
-        "benchc --log {log} pool merge {params.folders:q} --out {params.out}"
+        "benchc --log {log} --identity {params.identity} pool merge {params.folders:q}"
+        " --out {params.out}"

@@ -7,13 +7,8 @@ rule report:
         images="results/pool/images.parquet",
         embeddings="results/embed/embeddings.parquet",
     output:
-        page=report(
-            "results/report/index.html",
-            caption="captions/report.rst",
-            category="Findings",
-            labels={"what": "the report"},
-        ),
-        cases=directory("results/report/cases"),
+        page="results/.built/report/index.html",
+        cases=directory("results/.built/report/cases"),
     log:
         "results/logs/report.log",
     conda:
@@ -23,7 +18,8 @@ rule report:
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         options=RUN.render_options,
+        place=lambda wildcards, output: RUN.place_of(output.page),
         code=RUN.code("report"),
     shell:
         "benchc --log {log} report build --database {input.database} --images {input.images}"
-        " --embeddings {input.embeddings} {params.options} --out {output.page}"
+        " --embeddings {input.embeddings} {params.options} --out {output.page} --place {params.place:q}"

@@ -6,8 +6,12 @@ rule select:
         samples="results/pool/samples.parquet",
         embeddings="results/embed/embeddings.parquet",
         predictions=RUN.each_selector("results/infer/{model}/predictions.parquet"),
+        earlier=lambda wildcards: REMAKING("select", wildcards),
     output:
-        "results/select/selection.parquet",
+        selection="results/select/selection.parquet",
+        quotas="results/select/quotas.parquet",
+        halves="results/select/cross_fit_halves.parquet",
+        cross_fit="results/select/cross_fit_samples.parquet",
     log:
         "results/logs/select.log",
     conda:
@@ -20,7 +24,10 @@ rule select:
             "--predictions", input.predictions
         ),
         options=RUN.select_options,
-        code=RUN.code("select"),
+        before=(RUN.results / "bench-c.duckdb").as_posix(),
+        identity=lambda wildcards: RUN.identity("select", wildcards),
     shell:
-        "benchc --log {log} select build --samples {input.samples}"
-        " --embeddings {input.embeddings} {params.predictions} {params.options} --out {output}"
+        "benchc --log {log} --identity {params.identity} select build --samples {input.samples}"
+        " --embeddings {input.embeddings} {params.predictions} {params.options}"
+        " --quotas {output.quotas} --halves {output.halves} --cross-fit {output.cross_fit}"
+        " --before {params.before:q} --out {output.selection}"

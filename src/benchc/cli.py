@@ -1,11 +1,12 @@
 """The `benchc` command: one sub-command a stage, loaded when it is called.
 
-Never holds logic of a stage: it turns refused input into one line and keeps the log.
+It turns refused input into one line and keeps the log.
 """
 
 import contextlib
 import importlib
 import os
+import shlex
 import sys
 import traceback
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from benchc.errors import BadInput
+from benchc.errors import BadInput, memory, outward
 
 STAGES = (
     "fetch",
@@ -54,10 +55,25 @@ app = typer.Typer(
 )
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from benchc.running.versions import commit, own_version
+
+        at = commit()
+        typer.echo(f"benchc {own_version()}{f' (commit {at})' if at else ''}")
+        raise typer.Exit
+
+
 @app.callback()
 def benchc(
+    version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_say_version, help="Show the version and exit."
+    ),
     log: Path | None = typer.Option(
         None, dir_okay=False, help="Also write messages and tracebacks to this file."
+    ),
+    identity: str | None = typer.Option(
+        None, help="What the tables that are written will say they were made from: 16 digits."
     ),
     gpus: int | None = typer.Option(
         None,
@@ -71,24 +87,34 @@ def benchc(
 
     The stages follow each other:
     fetch -> pool -> corrupt, embed -> infer -> select -> diagnose -> report.
-    `snakemake --cores all` runs them all; each also works alone, on its own tables.
+    `snakemake --cores all` runs them all; each also works alone, on its own tables, which is what
+    its commands are for. After a run, `benchc sql` asks its database and `benchc show` shows
+    a sample; before a long one, `benchc check` tries a model and `benchc pool check` a source. The
+    help of each command ends in an example.
+
+    Example: benchc sql "FROM leaderboard"
     """
     if log is not None:
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             _wait_for_earlier_job(log)
-            sys.stderr = _Tee(sys.stderr, log.open("w", encoding="utf-8"))
+            opened = log.open("w", encoding="utf-8", errors="backslashreplace")
+            sys.stderr = outward.Stream(sys.stderr, opened, bars=True)
         except OSError as error:
             raise BadInput(f"{log}: cannot be written ({error.strerror})") from None
+    if identity is not None:
+        from benchc.tables import mark
+
+        mark(identity)
     if gpus:
-        from benchc.gpus import take_one
+        from benchc.running.gpus import take_one
 
         take_one()
 
 
 def _wait_for_earlier_job(log: Path) -> None:
     """A killed run may leave a job behind, whose results would replace those of the next run."""
-    from benchc import locks
+    from benchc.running import locks
 
     # Not the log itself: Snakemake removes that before a job begins.
     lock = log.with_name(f".{log.name}.lock")
@@ -97,50 +123,74 @@ def _wait_for_earlier_job(log: Path) -> None:
         locks.take(lock, wait=True)
 
 
-class _Tee:
-    """Standard error that also goes to a log; progress bars are told apart by `isatty`."""
-
-    def __init__(self, screen: TextIO, log: TextIO):
-        self.screen = screen
-        self.log = log
-
-    def write(self, text: str) -> int:
-        # A full disk must not silence the line that says so.
-        with contextlib.suppress(OSError):
-            self.log.write(text.replace("\r", "\n"))
-            self.log.flush()
-        return self.screen.write(text)
-
-    def flush(self) -> None:
-        self.screen.flush()
-
-    def isatty(self) -> bool:
-        return self.screen.isatty()
-
-    def fileno(self) -> int:
-        return self.screen.fileno()
-
-    @property
-    def encoding(self) -> str:
-        return self.screen.encoding or "utf-8"
-
-
 @app.command()
 def sql(
     statement: str = typer.Argument(help="One SQL statement, for instance: FROM leaderboard"),
     database: Path = typer.Option(Path("results/bench-c.duckdb"), help="The database to read."),
-    format: str = typer.Option("table", help="table, csv, json or parquet."),
+    format: str = typer.Option("table", help="table, markdown, latex, csv, json or parquet."),
     out: Path | None = typer.Option(
         None, dir_okay=False, help="File to write; needed for parquet."
+    ),
+    attach: list[str] = typer.Option(
+        [], help="PATH or NAME=PATH of a further database, which answers as NAME.TABLE; repeat."
+    ),
+    rows: int | None = typer.Option(
+        None, min=0, help="Rows to show, 0 for all; a table on the screen shows 200 without it."
     ),
 ) -> None:
     """Ask the database in SQL, read-only; what `make discover` built answers as discovery.TABLE.
 
     Example: benchc sql "SELECT model, ras FROM leaderboard WHERE scope = 'selection'"
     """
-    from benchc.diagnose.query import print_query
+    from benchc.diagnose.answers import print_query
 
-    print_query(database, statement, format, out)
+    print_query(database, statement, format, out, attach, rows)
+
+
+@app.command()
+def show(
+    sample: str = typer.Argument(help="The sample's `sample_id`."),
+    corruption: str | None = typer.Option(
+        None, help="Show the picture under this corruption, or `blank`; clean without it."
+    ),
+    severity: int | None = typer.Option(
+        None, min=1, max=5, help="Severity of the corruption, which needs one."
+    ),
+    model: str | None = typer.Option(None, help="Key of the one model to show; all without it."),
+    results: Path = typer.Option(Path("results"), help="The results of a run."),
+    out: Path | None = typer.Option(
+        None, dir_okay=False, help="PNG or WebP file to write; named after the sample without it."
+    ),
+    configfile: Path | None = typer.Option(
+        None, help="The run's config; needed for a corruption of your own, whose code it names."
+    ),
+    project: Path = typer.Option(Path(), help="The folder of the Snakefile, for --configfile."),
+) -> None:
+    """Write a sample's picture as the models saw it, and print what they answered.
+
+    The picture is corrupted again as the run did it, and its pixel hash compared with the run's.
+
+    Example: benchc show count/held-out-1-000000-0 --corruption fog --severity 3
+    """
+    from benchc.report.show import Shown, as_shown, with_plugins
+
+    if configfile is not None:
+        with_plugins(configfile, project)
+    typer.echo(as_shown(Shown(sample, corruption, severity, model), results, out), nl=False)
+
+
+@app.command()
+def workflow(
+    to: Path = typer.Option(..., file_okay=False, help="A new folder."),
+) -> None:
+    """Write the workflow into a folder: for those who installed benchc and have no clone.
+
+    Example: benchc workflow --to mine
+    """
+    from benchc.running.standalone import write_workflow
+
+    write_workflow(to)
+    typer.echo(f"{to}: the workflow; next: cd {shlex.quote(str(to))}; snakemake --cores all")
 
 
 @app.command(name="hash")
@@ -151,34 +201,56 @@ def hash_(
 
     Example: diff <(benchc hash results) <(benchc hash ../elsewhere/results)
     """
-    from benchc.contents import content_hashes
+    from benchc.tables.contents import content_hashes
 
     for name, content in content_hashes(folder):
         typer.echo(f"{content}  {name}")
 
 
 @app.command()
+def publish(
+    built: Path = typer.Argument(help="A file or folder that is whole."),
+    place: Path = typer.Argument(help="Where it shall be."),
+) -> None:
+    """Put what was built in the place of the old, in one step, as a link where the disk can.
+
+    The log that another session left of an old database is removed with it.
+
+    Example: benchc publish results/built/bench-c.duckdb results/bench-c.duckdb
+    """
+    from benchc.tables.files import put_in_place
+
+    put_in_place(built, place)
+
+
+@app.command()
 def check(
-    key: str = typer.Argument(help="A model's key in the config."),
+    key: str = typer.Argument(help="The model's key in the config."),
     configfile: Path | None = typer.Option(None, help="As for snakemake; config.yaml without it."),
     project: Path = typer.Option(Path(), help="The folder of the Snakefile."),
     results: Path = typer.Option(
         Path("results"), help="Where a run's pool may lie; scenes are drawn where there is none."
     ),
-    samples: int = typer.Option(16, min=2, help="How many samples to try."),
+    count: int = typer.Option(16, min=2, help="How many samples to try."),
 ) -> None:
     """Load a model and show how it is asked, before a long run.
 
     Shows the prompt, the option tokens, the likeliest next tokens and the share of the probability
     that the options hold, on three samples, and whether a batch changes any answer.
+
+    Example: benchc check llava --count 8
     """
     from benchc.infer.command import check_model
 
-    check_model(key, configfile, project, results, samples)
+    check_model(key, configfile, project, results, count)
 
 
 def main() -> None:
-    """Run `benchc`; refused input is one line on standard error and exit status 1."""
+    """Run `benchc`; refused input is one line on standard error and exit status 1.
+
+    All that it prints passes `outward.Stream`: no secret, and nothing that a terminal obeys.
+    """
+    sys.stdout, sys.stderr = outward.Stream(sys.stdout), outward.Stream(sys.stderr, bars=True)
     try:
         app()
     except BadInput as error:
@@ -189,12 +261,23 @@ def main() -> None:
             sys.stdout.close()
         sys.exit(141)
     except Exception as error:
-        if isinstance(sys.stderr, _Tee):
-            sys.stderr.log.write(traceback.format_exc())
-            _say(f"benchc: {type(error).__name__}: {error} (traceback: {sys.stderr.log.name})")
-        else:
-            traceback.print_exc()
+        _say_unforeseen(error, getattr(sys.stderr, "log", None))
         sys.exit(1)
+
+
+def _say_unforeseen(error: Exception, log: TextIO | None) -> None:
+    """One line where memory ran out or a log takes the traceback, else the traceback."""
+    short = memory.where_memory_ran_out(error)
+    if log is not None:
+        outward.Stream(log).write(traceback.format_exc())
+    if short is not None:
+        line = f"benchc: not enough memory ({outward.excerpt(short, 200)}); {memory.limit()}"
+        _say(line)
+    elif log is not None:
+        said = outward.one_line(str(error))
+        _say(f"benchc: {type(error).__name__}: {said} (traceback: {log.name})")
+    else:
+        traceback.print_exc()
 
 
 def _say(line: str) -> None:

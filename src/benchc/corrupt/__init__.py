@@ -1,9 +1,10 @@
-"""Nineteen corruptions of a picture, the same to the byte wherever they run.
+"""Corruptions of a picture, the same to the byte wherever they run.
 
-Never touches files: `corrupt` takes pixels and returns pixels.
+`condition` and `corrupt` take pixels and return pixels; files are not their business.
 """
 
-from benchc.corrupt.registry import CORRUPTIONS, GROUPS, SEVERITIES
+from benchc.config.corruptions import CORRUPTIONS, GROUPS, SEVERITIES
+from benchc.corrupt.condition import BLANK, CLEAN, condition
 from benchc.corrupt.render import corrupt
 
-__all__ = ["CORRUPTIONS", "GROUPS", "SEVERITIES", "corrupt"]
+__all__ = ["BLANK", "CLEAN", "CORRUPTIONS", "GROUPS", "SEVERITIES", "condition", "corrupt"]

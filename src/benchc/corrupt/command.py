@@ -1,7 +1,4 @@
-"""The `corrupt` commands: render a table, draw a gallery, list, test this machine.
-
-Never computes: files and progress only, around `stage`, `gallery`, `registry` and `selftest`.
-"""
+"""The `corrupt` commands: render a table, draw a gallery, list, test this machine."""
 
 import sys
 from pathlib import Path
@@ -12,16 +9,18 @@ import typer
 from tqdm import tqdm
 
 from benchc import tables
+from benchc.config.corruptions import CORRUPTIONS, SEVERITIES
+from benchc.config.plugins import known
 from benchc.corrupt.gallery import contact_sheet
-from benchc.corrupt.registry import CORRUPTIONS, SEVERITIES
 from benchc.corrupt.render import check_name, check_severity
 from benchc.corrupt.stage import render_corruption
 from benchc.errors import BadInput
-from benchc.pixels import encode
-from benchc.pool.pictures import decode_picture
+from benchc.pictures.decode import decode_picture
+from benchc.pictures.pixels import encode
 
 app = typer.Typer(
-    help="Corrupt pictures: nineteen corruptions, five severities.", no_args_is_help=True
+    help=f"Corrupt pictures: {len(CORRUPTIONS)} corruptions, {len(SEVERITIES)} severities.",
+    no_args_is_help=True,
 )
 
 
@@ -31,16 +30,22 @@ def render(
     images: Annotated[Path, typer.Option(help="Table of pictures.")],
     out: Annotated[Path, typer.Option(help="Table to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the run.")],
-    severity: Annotated[list[int] | None, typer.Option(help="Repeat; all five if absent.")] = None,
+    severity: Annotated[
+        list[int] | None, typer.Option(help="A severity; repeat. All five if left out.")
+    ] = None,
     reference_side: Annotated[
         int | None, typer.Option(help="Scale sizes in pixels by shorter side / this.", min=1)
     ] = None,
     store: Annotated[
         Literal["png", "webp"] | None, typer.Option(help="Keep the pixels too, lossless.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Threads.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Threads that render.", min=1)] = 1,
 ) -> None:
-    """Render, hash and measure every picture of a table under one corruption."""
+    """Render, hash and measure every picture of a table under one corruption.
+
+    Example: benchc corrupt render fog --images results/pool/images.parquet --seed 1
+    --out results/corrupt/fog.parquet
+    """
     levels = sorted(set(severity or SEVERITIES))
     try:
         check_name(name)
@@ -74,7 +79,10 @@ def gallery(
     ] = 160,
     seed: Annotated[int, typer.Option(help="Seed.")] = 1,
 ) -> None:
-    """Draw one contact sheet of a picture under all corruptions and severities."""
+    """Draw one contact sheet of a picture under all corruptions and severities.
+
+    Example: benchc corrupt gallery photo.jpg --out gallery.png
+    """
     try:
         pixels = decode_picture(picture)
     except BadInput as error:
@@ -85,9 +93,12 @@ def gallery(
 
 @app.command("list")
 def list_() -> None:
-    """Print every corruption with its group and constants."""
-    wide = max(map(len, CORRUPTIONS))
-    for corruption in CORRUPTIONS.values():
+    """Print every corruption with its group and constants.
+
+    Example: benchc corrupt list
+    """
+    wide = max(map(len, known()))
+    for corruption in known().values():
         constants = "  ".join(str(c).replace(" ", "") for c in corruption.constants)
         print(f"{corruption.name:{wide}}  {corruption.group:11}  {corruption.does}")
         print(f"{'':{wide}}  {'':11}  {constants}")
@@ -95,7 +106,10 @@ def list_() -> None:
 
 @app.command()
 def selftest() -> None:
-    """Compare 19 x 5 renderings with packaged hashes; exit status 1 where they differ."""
+    """Compare what this machine renders with packaged hashes; exit status 1 where they differ.
+
+    Example: benchc corrupt selftest
+    """
     from benchc.corrupt.selftest import selftest as run
 
     differing = run()

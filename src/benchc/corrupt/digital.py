@@ -1,7 +1,4 @@
-"""Losses of digital handling: elastic transform, pixelate, JPEG compression.
-
-Never keeps a coded file: what a codec does to the pixels is all that is returned.
-"""
+"""Losses of digital handling: elastic transform, pixelate, JPEG compression."""
 
 from math import exp, sqrt
 
@@ -11,7 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchc.corrupt.draws import bits16, strips
-from benchc.pixels import Array, Pixels
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import Array, Pixels
 
 
 def elastic_transform(
@@ -55,14 +53,10 @@ def jpeg_compression(image: Pixels, quality: int, source: None, scale: float) ->
 
     Source: Hendrycks & Dietterich 2019, ImageNet-C.
     """
-    options = [cv2.IMWRITE_JPEG_QUALITY, quality]
-    if image.ndim == 2:
-        _, data = cv2.imencode(".jpg", image, options)
-        return np.asarray(cv2.imdecode(data, cv2.IMREAD_GRAYSCALE), dtype=np.uint8)
-    _, data = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), options)
-    bgr: Array | None = cv2.imdecode(data, cv2.IMREAD_COLOR)
-    assert bgr is not None
-    return np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB), dtype=np.uint8)
+    grey = image.ndim == 2
+    given = image if grey else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    _, data = cv2.imencode(".jpg", given, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return decode_stored(data.tobytes(), grey=grey)
 
 
 def _field(source: np.random.Philox, height: int, width: int, alpha: float) -> tuple[Array, int]:

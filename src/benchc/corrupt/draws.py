@@ -1,6 +1,6 @@
 """Raw counter bits for the corruptions, and the row strips they are used in.
 
-Never uses a distribution of NumPy's generators: only the raw stream is promised to stay the same.
+Of NumPy's generators only the raw stream is promised to stay the same, so nothing else is used.
 """
 
 from collections.abc import Iterator

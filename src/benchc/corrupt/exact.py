@@ -1,6 +1,6 @@
 """Exact numbers behind the corruptions: normal and Poisson quantiles, weights, directions.
 
-Never calls a float routine whose last bit depends on the machine without rounding it away.
+Where the last bit of a float routine depends on the machine, it is rounded away.
 """
 
 from decimal import Context, Decimal

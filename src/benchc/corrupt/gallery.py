@@ -1,14 +1,14 @@
 """One contact sheet of a picture under every corruption and severity.
 
-Never shrinks after corrupting: each cell is the corruption of a picture of that size.
+Each cell is the corruption of a picture of that size, not a corrupted picture made smaller.
 """
 
 import cv2
 import numpy as np
 
-from benchc.corrupt.registry import CORRUPTIONS, SEVERITIES
-from benchc.corrupt.render import corrupt
-from benchc.pixels import Array, Pixels
+from benchc.config.corruptions import CORRUPTIONS, SEVERITIES
+from benchc.corrupt.condition import CLEAN, condition
+from benchc.pictures.pixels import Array, Pixels
 
 _LABEL = 150
 _HEAD = 24
@@ -16,7 +16,7 @@ _GAP = 2
 
 
 def contact_sheet(picture: Pixels, side: int, seed: int = 1) -> Pixels:
-    """Return 19 rows of clean and five severities, with labels, uint8 (height, width, 3).
+    """Return a labelled row per corruption, clean and by severity, uint8 (height, width, 3).
 
     Args:
         picture: uint8 (height, width, 3).
@@ -39,7 +39,14 @@ def contact_sheet(picture: Pixels, side: int, seed: int = 1) -> Pixels:
         _write(sheet, name, 6, top + size[1] // 2 + 4)
         for severity in (0, *SEVERITIES):
             left = _LABEL + severity * step_x
-            shown = corrupt(cell, name, severity, seed=seed, image_id="gallery")
+            shown = condition(
+                cell,
+                name if severity else CLEAN,
+                severity,
+                seed=seed,
+                image_id="gallery",
+                reference_side=None,
+            )
             sheet[top : top + size[1], left : left + size[0]] = shown
     return sheet
 

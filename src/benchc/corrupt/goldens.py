@@ -75,11 +75,11 @@ SELFTEST: dict[str, list[str]] = {
         "37b8421ff9b963af",
     ],
     "frost": [
-        "ab4d12aeb05fe55c",
-        "57129eb4f15ab61d",
-        "5d08ebf91c949600",
-        "f5ea27b7c76e20c0",
-        "ca3df42c72d5b7b5",
+        "edcddb51e77f0329",
+        "8e66ab27d3133cee",
+        "55f52edf6b692dc7",
+        "47add135c3492f2d",
+        "2c5461eed2fb384d",
     ],
     "fog": [
         "c088249f4f389e05",

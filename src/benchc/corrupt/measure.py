@@ -1,6 +1,6 @@
 """How far a corrupted picture is from the clean one: mean absolute difference and SSIM.
 
-Never rounds before the end: window sums are exact integers, and only their ratio is a float.
+Window sums are exact integers, and only their ratio is a float.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from benchc.corrupt.draws import strips
-from benchc.pixels import Array, Pixels
+from benchc.pictures.pixels import Array, Pixels
 
 WINDOW = 7
 """Side of SSIM's uniform window, in pixels."""

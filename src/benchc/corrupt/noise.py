@@ -1,6 +1,6 @@
 """Noise drawn anew for every value: Gaussian, shot, impulse, speckle.
 
-Never draws floats: 16 raw bits index a table of integers, and sums saturate.
+In integers: 16 raw bits index a table, and sums saturate.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchc.corrupt.draws import bits16, strips
 from benchc.corrupt.exact import ONE, normal_quantiles, normal_table, poisson_table
-from benchc.pixels import Pixels
+from benchc.pictures.pixels import Pixels
 
 
 def gaussian_noise(image: Pixels, sigma: float, source: np.random.Philox, scale: float) -> Pixels:

@@ -1,6 +1,6 @@
 """Changes of light and colour, a function of each pixel alone: brightness, contrast, saturate.
 
-Never converts to HSV: its maximum and minimum are enough, and keep hue without rounding it.
+Without a conversion to HSV: its maximum and minimum are enough, and keep the hue unrounded.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchc.corrupt.draws import strips
-from benchc.pixels import Pixels
+from benchc.pictures.pixels import Pixels
 
 
 def brightness(image: Pixels, add: float, source: None, scale: float) -> Pixels:

@@ -3,13 +3,21 @@
 Never reads or changes any state: the result depends on the arguments alone.
 """
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
+from pkgutil import resolve_name
+from typing import Any
 
 import numpy as np
 
 from benchc import keyed
-from benchc.corrupt.registry import CORRUPTIONS, SEVERITIES
-from benchc.pixels import Pixels
+from benchc.config.corruptions import SEVERITIES
+from benchc.config.plugins import known
+from benchc.corrupt import plugins
+from benchc.pictures.pixels import Pixels
+
+Kernel = Callable[[Pixels, Any, Any, float], Pixels]
 
 
 def corrupt(
@@ -29,7 +37,7 @@ def corrupt(
     Args:
         image: uint8, (height, width, 3) RGB or (height, width) grey, any size from 1 x 1;
             never modified.
-        name: one of CORRUPTIONS.
+        name: a corruption of the convention, or a plug-in of the run.
         severity: 1 to 5; 0 returns a copy.
         seed: the run's seed.
         image_id: what identifies the picture, such as its pixel hash.
@@ -47,22 +55,30 @@ def corrupt(
     check_name(name)
     check_severity(severity)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"seed {seed!r}: want an integer")
+        raise TypeError(f"seed {seed!r}: expected an integer")
     if not isinstance(image_id, str):
-        raise TypeError(f"image_id {image_id!r}: want a string")
+        raise TypeError(f"image_id {image_id!r}: expected a string")
     scale = 1.0
     if reference_side is not None:
         if isinstance(reference_side, bool) or not isinstance(reference_side, int):
-            raise TypeError(f"reference_side {reference_side!r}: want a whole number of pixels")
+            raise TypeError(f"reference_side {reference_side!r}: expected a whole number of pixels")
         if reference_side < 1:
-            raise ValueError(f"reference_side {reference_side}: want 1 or more")
+            raise ValueError(f"reference_side {reference_side}: expected 1 or more")
         scale = min(pixels.shape[:2]) / reference_side
     if severity == 0:
         return pixels.copy()
-    corruption = CORRUPTIONS[name]
+    corruption = known()[name]
     key = ("corrupt", int(seed), image_id, name, int(severity))
+    if corruption.own:
+        return plugins.rendered(corruption, pixels, int(severity), keyed.philox(*key))
     source = keyed.philox(*key) if corruption.random else None
-    return corruption.render(pixels, corruption.constants[severity - 1], source, scale)
+    return _kernel(corruption.kernel)(pixels, corruption.constants[severity - 1], source, scale)
+
+
+@cache
+def _kernel(entry: str) -> Kernel:
+    kernel: Kernel = resolve_name(entry)
+    return kernel
 
 
 def check_image(image: Pixels) -> Pixels:
@@ -72,7 +88,7 @@ def check_image(image: Pixels) -> Pixels:
         TypeError: if it is no array.
         ValueError: if it is no uint8 picture, grey or RGB, or has no pixels.
     """
-    wanted = "want uint8 of shape (height, width) or (height, width, 3)"
+    wanted = "expected uint8 of shape (height, width) or (height, width, 3)"
     if not isinstance(image, np.ndarray):
         raise TypeError(f"image of type {type(image).__name__}: {wanted}")
     if image.dtype != np.uint8:
@@ -87,16 +103,17 @@ def check_image(image: Pixels) -> Pixels:
 
 
 def check_name(name: str) -> None:
-    """Raise ValueError unless `name` is one of CORRUPTIONS."""
-    if not isinstance(name, str) or name not in CORRUPTIONS:
-        near = get_close_matches(str(name), CORRUPTIONS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"want one of {', '.join(CORRUPTIONS)}"
+    """Raise ValueError unless `name` is that of a corruption or of a plug-in."""
+    names = known()
+    if not isinstance(name, str) or name not in names:
+        near = get_close_matches(str(name), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names)}"
         raise ValueError(f"corruption {name!r}: {hint}")
 
 
 def check_severity(severity: int) -> None:
     """Raise TypeError or ValueError unless `severity` is a whole number from 0 to 5."""
     if isinstance(severity, bool) or not isinstance(severity, int | np.integer):
-        raise TypeError(f"severity {severity!r}: want a whole number from 0 to 5")
+        raise TypeError(f"severity {severity!r}: expected a whole number from 0 to 5")
     if not 0 <= severity <= SEVERITIES[-1]:
-        raise ValueError(f"severity {severity}: want a whole number from 0 to 5")
+        raise ValueError(f"severity {severity}: expected a whole number from 0 to 5")

@@ -1,20 +1,20 @@
 """Whether this machine renders the same bytes as the one that the hashes were taken on.
 
-Never repairs anything: it names the corruptions that differ, for the run's fingerprint.
+It names the corruptions that differ, for the run's fingerprint.
 """
 
 import numpy as np
 
+from benchc.config.corruptions import CORRUPTIONS, SEVERITIES
+from benchc.corrupt.condition import condition
 from benchc.corrupt.goldens import SELFTEST
-from benchc.corrupt.registry import CORRUPTIONS, SEVERITIES
-from benchc.corrupt.render import corrupt
-from benchc.pixels import Pixels, pixel_hash
+from benchc.pictures.pixels import Pixels, pixel_hash
 
 
 def selftest() -> list[str]:
     """Return the names of corruptions whose pixels differ from the packaged hashes.
 
-    Renders 19 corruptions at 5 severities of one synthetic picture of 131 x 97 pixels.
+    Renders every corruption at every severity of one synthetic picture of 131 x 97 pixels.
     """
     found = hashes(synthetic_picture(97, 131), "selftest")
     return [name for name in CORRUPTIONS if found[name] != SELFTEST[name]]
@@ -24,7 +24,9 @@ def hashes(picture: Pixels, image_id: str) -> dict[str, list[str]]:
     """Return the pixel hashes of every corruption, in order of severity, under seed 1."""
     return {
         name: [
-            pixel_hash(corrupt(picture, name, severity, seed=1, image_id=image_id))[:16]
+            pixel_hash(
+                condition(picture, name, severity, seed=1, image_id=image_id, reference_side=None)
+            )[:16]
             for severity in SEVERITIES
         ]
         for name in CORRUPTIONS

@@ -1,6 +1,6 @@
 """One corruption of many pictures: rendered, hashed, measured against clean.
 
-Never stores a picture unless asked to: the recipe and the hash are enough to render it again.
+The recipe and the hash are enough to render a picture again, so none is stored unless asked for.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from benchc.config.corruptions import SEVERITIES
+from benchc.corrupt.condition import condition
 from benchc.corrupt.measure import against
-from benchc.corrupt.registry import SEVERITIES
-from benchc.corrupt.render import check_name, check_severity, corrupt
+from benchc.corrupt.plugins import check_plugin
+from benchc.corrupt.render import check_name, check_severity
 from benchc.errors import BadInput
-from benchc.pixels import Format, Pixels, decode, encode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import Format, Pixels, encode, pixel_hash
 
 SCHEMA = pl.Schema(
     {
@@ -47,7 +50,7 @@ def render_corruption(
 
     Args:
         images: columns image_id, width, height, bytes (lossless coded RGB).
-        name: one of CORRUPTIONS.
+        name: a corruption of the convention, or a plug-in of the run.
         severities: 1 to 5.
         seed: the run's seed.
         reference_side: see `corrupt`.
@@ -65,17 +68,18 @@ def render_corruption(
     """
     levels = list(severities)
     check_name(name)
+    check_plugin(name)
     for level in levels:
         check_severity(level)
     if store not in (None, "png", "webp"):
-        raise ValueError(f"store {store!r}: want 'png', 'webp' or nothing")
+        raise ValueError(f"store {store!r}: expected 'png', 'webp' or nothing")
 
     def render(row: dict[str, Any]) -> list[tuple[object, ...]]:
         clean = _read(row)
         measure = against(clean)
         rows: list[tuple[object, ...]] = []
         for level in levels:
-            picture = corrupt(
+            picture = condition(
                 clean,
                 name,
                 level,
@@ -109,7 +113,7 @@ def render_corruption(
 
 def _read(row: dict[str, Any]) -> Pixels:
     try:
-        clean = decode(row["bytes"])
+        clean = decode_stored(row["bytes"])
     except ValueError as error:
         raise BadInput(f"image {row['image_id']}: {error}; prepare the pool again") from None
     if clean.shape[:2] != (row["height"], row["width"]):

@@ -1,6 +1,6 @@
 """Weather on the lens and in the air: snow, fog, spatter. (Frost has its own module.)
 
-Never fetches a photograph: every layer is drawn from keyed bits, at the picture's own size.
+Every layer is drawn from keyed bits, at the picture's own size.
 """
 
 from functools import cache
@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from benchc.corrupt.blur import streak
 from benchc.corrupt.draws import bits16, strips, uniform
 from benchc.corrupt.exact import STEPS, direction, normal_table
-from benchc.pixels import Array, Pixels
+from benchc.corrupt.line import streak
+from benchc.pictures.pixels import Array, Pixels
 
 UNIT = 16384
 """Fixed-point unit of random fields; OFFSET keeps every draw above 0 in 16 bits."""

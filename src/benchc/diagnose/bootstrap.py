@@ -1,9 +1,10 @@
 """The bootstrap clustered by picture: keyed weights, exact sums, percentile intervals.
 
-Never reads a table: arrays in, arrays out. Column 0 of every set of draws is the estimate itself.
+Arrays in, arrays out. Column 0 of every set of draws is the estimate itself.
 """
 
 import numpy as np
+import scipy.stats
 
 from benchc import keyed
 
@@ -13,13 +14,17 @@ LEVEL = 0.95
 _MOST_OFTEN = 32
 
 
-def weights(n_clusters: int, seed: int, scope: str, draws: int) -> np.ndarray:
-    """Return how often each cluster stands in each draw, float64 (n_clusters, 1 + draws).
+#: From fewer pictures than this there is no interval.
+FEWEST = 10
+
+
+def weights(n_clusters: int, seed: int, draws: int) -> np.ndarray:
+    """Return how often each cluster occurs in each draw, float64 (n_clusters, 1 + draws).
 
     A draw takes `n_clusters` clusters with replacement; column 0 takes each once. The draws are a
-    function of seed, scope and number of clusters, so that all models of a scope share them.
+    function of seed and number of clusters, so that all models and all scopes share them.
     """
-    random = keyed.generator("bootstrap", seed, scope)
+    random = keyed.generator("bootstrap", seed)
     drawn = np.ones((n_clusters, 1 + draws))
     for column in range(1, 1 + draws):
         picked = random.integers(0, n_clusters, n_clusters)
@@ -61,6 +66,36 @@ def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         end = low + (high - low) * (place - below)
         ends.append(np.where(2 * defined >= ordered.shape[-1], end, np.nan))
     return ends[0], ends[1]
+
+
+def student_interval(draws: np.ndarray, n_clusters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return estimate -+ t(k - 1) times the error of the draws times sqrt(k / (k - 1)).
+
+    Percentiles are too short where few clusters are behind a figure: the bootstrap's variance is
+    (k - 1) / k of the true one, and the normal tails are too thin.
+
+    Args:
+        draws: (..., 1 + B).
+        n_clusters: (...), k, the clusters that a figure comes from.
+    """
+    k = np.maximum(n_clusters, 2)
+    reach = scipy.stats.t.ppf((1 + LEVEL) / 2, k - 1) * _error(draws) * np.sqrt(k / (k - 1))
+    return draws[..., 0] - reach, draws[..., 0] + reach
+
+
+def centred_interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return estimate -+ 1.96 errors of the draws, whose own mean may be off: (..., 1 + B)."""
+    reach = scipy.stats.norm.ppf((1 + LEVEL) / 2) * _error(draws)
+    return draws[..., 0] - reach, draws[..., 0] + reach
+
+
+def _error(draws: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of the draws, NaN where a figure is undefined in most."""
+    defined = (~np.isnan(draws[..., 1:])).sum(axis=-1)
+    error = np.full(defined.shape, np.nan)
+    most = (2 * defined >= draws.shape[-1] - 1) & (defined > 1)
+    error[most] = np.nanstd(draws[most][..., 1:], axis=-1, ddof=1)
+    return error
 
 
 def simultaneous(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,14 +1,11 @@
-"""`benchc diagnose`: one model's shifts, and the database of a run.
-
-Never computes: it reads paths and hands tables on.
-"""
+"""`benchc diagnose`: one model's shifts, and the database of a run."""
 
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from benchc import inline, tables
+from benchc.config import inline
 from benchc.errors import BadInput
 
 app = typer.Typer(no_args_is_help=True, help="Score shifts and build the database.")
@@ -17,77 +14,103 @@ app = typer.Typer(no_args_is_help=True, help="Score shifts and build the databas
 @app.command()
 def model(
     predictions: Path = typer.Option(..., help="The model's predictions."),
-    samples: Path = typer.Option(..., help="The pool's samples."),
+    samples: Path = typer.Option(..., help="samples.parquet of the pool."),
     selection: Path = typer.Option(..., help="The selection; its samples must all be there."),
     out: Path = typer.Option(..., help="Where the model's shifts go."),
+    scores: Path | None = typer.Option(
+        None, help="Where its scores go; without it scores.parquet beside OUT."
+    ),
     key: str | None = typer.Option(None, help="Refuse rows of any other model."),
 ) -> None:
-    """Write what every corruption did to one model: its shifts."""
-    from benchc.diagnose.shifts import shifts
+    """Write what one model's predictions are worth, and what every corruption did to them.
 
-    found = shifts(
-        tables.PREDICTIONS.read(predictions),
-        tables.SAMPLES.read(samples),
-        tables.SELECTION.read(selection),
-        model=key,
-        name=str(predictions),
-    )
-    tables.SHIFTS.write(found, out)
+    Example: benchc diagnose model --predictions results/infer/llava/predictions.parquet
+    --samples results/pool/samples.parquet --selection results/select/selection.parquet
+    --out results/models/llava/diagnosis.parquet
+    """
+    from benchc.diagnose.shifts import write_diagnosis
+
+    scored = scores or _scores_beside(out)
+    found = write_diagnosis(predictions, samples, selection, scored, out, key).shifts
     missing = found["ras"].null_count()
     print(f"{out}: {found.height} pairs, {missing} without a RAS")
 
 
 @app.command()
 def build(
-    samples: Path = typer.Option(..., help="The pool's samples."),
+    samples: Path = typer.Option(..., help="samples.parquet of the pool."),
     rejected: Path = typer.Option(..., help="What was left out of the pool."),
     selection: Path = typer.Option(..., help="The selection."),
     predictions: list[Path] = typer.Option(..., help="A model's predictions; repeat."),
     shifts: list[Path] = typer.Option(..., help="A model's shifts; repeat."),
+    scores: list[Path] = typer.Option(
+        [], help="A model's scores; repeat. Without it scores.parquet beside each SHIFTS."
+    ),
     models: str = typer.Option(
-        ..., help="JSON list of {key, selector, settings, fingerprint}, one a model."
+        ..., help="JSON list of {key, selector, settings, fingerprint}, one per model."
     ),
     run: str = typer.Option(..., help="JSON object of facts about the run."),
     out: Path = typer.Option(..., help="Where the database goes."),
-    corrupted: list[Path] = typer.Option([], help="Recipes of corrupted pictures; repeat."),
+    place: Path | None = typer.Option(
+        None, help="Where it will be published, to be named so; without it OUT."
+    ),
+    corrupted: list[Path] = typer.Option(
+        [], help="Tables of the corrupt stage, one per corruption; repeat."
+    ),
     images: Path | None = typer.Option(None, help="The pool's pictures; only sizes are kept."),
     record: list[Path] = typer.Option([], help="run.json of a model's inference; repeat."),
-    seed: int = typer.Option(0, help="Key of the bootstrap's draws."),
+    seed: int = typer.Option(0, help="Seed of the run; it draws the bootstrap."),
 ) -> None:
     """Build the database of a run: its tables, attributions, intervals, verdicts and macros.
 
     At the end it prints, for each published finding, whether this run's own data agree.
+
+    Example: benchc diagnose build --samples results/pool/samples.parquet
+    --rejected results/pool/rejected.parquet --selection results/select/selection.parquet
+    --predictions results/infer/llava/predictions.parquet
+    --shifts results/models/llava/diagnosis.parquet --models models.json --run run.json
+    --out results/bench-c.duckdb
     """
-    from benchc.corrupt import GROUPS
+    from benchc.config.plugins import groups
     from benchc.diagnose.database import Sources
     from benchc.diagnose.database import build as build_database
+    from benchc.running.versions import made_by
+    from benchc.tables.database import say_what_goes
 
     sources = Sources(
         samples=samples,
         rejected=rejected,
         selection=selection,
         predictions=predictions,
+        scores=scores or [_scores_beside(path) for path in shifts],
         shifts=shifts,
         models=_models(models, record),
-        groups=GROUPS,
+        groups=groups(),
         corrupted=corrupted,
         images=images,
-        run=_mapping(inline.read(run, "--run"), "--run"),
+        run={**inline.facts(run, "--run"), **made_by()},
         seed=seed,
     )
+    say_what_goes(place or out)
     build_database(sources, out)
     _print_verdicts(out)
     left_out = sources.run.get("config", {}).get("leave_out")
     without = f", without {', '.join(left_out)}" if left_out else ""
-    print(f'{out}: {len(sources.models)} models{without}; try: benchc sql "FROM leaderboard"')
+    print(
+        f'{place or out}: {len(sources.models)} models{without}; try: benchc sql "FROM leaderboard"'
+    )
+
+
+def _scores_beside(shifts: Path) -> Path:
+    return shifts.with_name("scores.parquet")
 
 
 def _print_verdicts(database: Path) -> None:
-    from benchc.diagnose.query import print_query
-    from benchc.diagnose.statements import statement
+    from benchc.diagnose.answers import print_query
+    from benchc.sql import statement
 
     print("The published findings in this run, with 95 % intervals:")
-    print_query(database, statement("verdict_table"))
+    print_query(database, statement("diagnose/verdict_table"), rows=0)
 
 
 def _models(text: str, records: list[Path]) -> list[dict[str, Any]]:
@@ -101,15 +124,6 @@ def _models(text: str, records: list[Path]) -> list[dict[str, Any]]:
                 raise BadInput(f"--models: entry {place} needs `{name}` as {kind.__name__}")
     runs = {}
     for path in records:
-        record = _mapping(inline.read(str(path), "--record"), str(path))
+        record = inline.facts(str(path), "--record")
         runs[record.get("model")] = record
-    return [
-        {**entry, "settings": {**entry["settings"], "run": runs.get(entry["key"])}}
-        for entry in entries
-    ]
-
-
-def _mapping(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise BadInput(f"{place}: not an object of names and values")
-    return value
+    return [{**entry, "record": runs.get(entry["key"])} for entry in entries]

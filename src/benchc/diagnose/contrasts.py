@@ -1,15 +1,16 @@
 """Contrasts within one model, each a difference between figures of the same draws.
 
-Never reads pairs: it subtracts draws that `figures` made.
+They are differences of draws that `figures` made.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from benchc.diagnose.figures import CROSSINGS, SOURCES, Block, Label
+from benchc.diagnose.bootstrap import simultaneous
+from benchc.diagnose.figures import CROSSINGS, Block, Label
+from benchc.diagnose.sums import CLEAN_STATES
 
 #: A crossing, and the one that also holds severity fixed.
 _TRENDS = {
@@ -21,6 +22,12 @@ _TREND_NAMES = {
     "mean_ras": "severity_trend",
     "flattening_ras": "flattening_severity_trend",
     "ras_above_flattening": "severity_trend_above_flattening",
+    "ras_above_swapped": "severity_trend_above_swapped",
+}
+_AGAINST_GROUPS = {
+    "mean_ras": "ras_above_worst_other_group",
+    "ras_above_flattening": "ras_above_worst_other_group_above_flattening",
+    "ras_above_swapped": "ras_above_worst_other_group_above_swapped",
 }
 
 
@@ -29,7 +36,7 @@ def is_contrasted(crossing: str, label: Label) -> bool:
     return (
         crossing in ("corruption_group", *_TRENDS.values())
         and label.measure in _TREND_NAMES
-        and label.part in SOURCES
+        and label.part in CLEAN_STATES
     )
 
 
@@ -37,8 +44,9 @@ def contrasts(blocks: Mapping[str, Block]) -> Iterator[Block]:
     """Yield the contrasts of one model.
 
     Trends: the RAS of Q_c (or Q_w), of its flattening null, and of what is above it, at the last
-    severity minus at the first. Groups: the RAS of Q_c (or Q_w) under a group of corruptions minus
-    the lowest under any other group, which is looked for anew in each draw.
+    severity minus at the first. Groups: the RAS of Q_c (or Q_w), or what is above a null, under a
+    group of corruptions minus the lowest under any other group, with an interval that holds
+    whichever other group that is (max-t over the differences).
 
     Args:
         blocks: one block a crossing, with the figures for which `is_contrasted` holds.
@@ -47,7 +55,7 @@ def contrasts(blocks: Mapping[str, Block]) -> Iterator[Block]:
         if by_severity in blocks:
             yield from _trends(crossing, blocks[by_severity])
     if "corruption_group" in blocks and blocks["corruption_group"].cells.height > 1:
-        yield _against_other_groups(blocks["corruption_group"])
+        yield from _against_other_groups(blocks["corruption_group"])
 
 
 def _trends(crossing: str, block: Block) -> Iterator[Block]:
@@ -71,12 +79,20 @@ def _trends(crossing: str, block: Block) -> Iterator[Block]:
         )
 
 
-def _against_other_groups(block: Block) -> Block:
-    block = block.only(lambda label: label.measure == "mean_ras" and label.part in SOURCES)
-    rows = range(block.cells.height)
-    lowest = [np.fmin.reduce(np.delete(block.draws, row, axis=1), axis=1) for row in rows]
-    return replace(
-        block,
-        labels=[label._replace(measure="ras_above_worst_other_group") for label in block.labels],
-        draws=block.draws - np.stack(lowest, axis=1),
+def _against_other_groups(block: Block) -> Iterator[Block]:
+    block = block.only(
+        lambda label: label.measure in _AGAINST_GROUPS and label.part in CLEAN_STATES
     )
+    labels = [label._replace(measure=_AGAINST_GROUPS[label.measure]) for label in block.labels]
+    for row in range(block.cells.height):
+        others = np.delete(block.draws, row, axis=1)
+        apart = block.draws[:, [row]] - others
+        ends = np.stack([simultaneous(figure) for figure in apart])
+        yield Block(
+            block.cells[row : row + 1],
+            labels,
+            np.fmax.reduce(apart, axis=1)[:, None],
+            block.n_pairs[:, [row]],
+            block.n_images.min(axis=1, keepdims=True),
+            (ends[:, 0].max(axis=1)[:, None], ends[:, 1].max(axis=1)[:, None]),
+        )

@@ -1,17 +1,32 @@
 """Every figure of one model in one scope, in every draw of the bootstrap.
 
-Never reads a table: pairs come as columns of a frame, figures leave as arrays of draws.
+Pairs come as columns of a frame, figures leave as arrays of draws.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from benchc.diagnose.bootstrap import exact, ratio
+from benchc.diagnose.bootstrap import ratio
+from benchc.diagnose.sums import (
+    BINS,
+    CLASSES,
+    CLEAN_STATES,
+    CONDITIONS,
+    NULLS,
+    STATES,
+    TEMPERED,
+    Refits,
+    Sums,
+    bins,
+    columns_of,
+    slopes_of,
+)
 
 #: What is held fixed, as in `sql/cells.sql`; the names are those of the macro `crossing`.
 CROSSINGS: Mapping[str, tuple[str, ...]] = {
@@ -27,21 +42,30 @@ CROSSINGS: Mapping[str, tuple[str, ...]] = {
     "category": ("benchmark", "category"),
 }
 _FIXED = tuple(dict.fromkeys(name for fixed in CROSSINGS.values() for name in fixed))
-SOURCES = ("c", "w")
-STATES = ("cc", "cw", "wc", "ww")
-CLASSES = (
-    "stable_correct",
-    "stable_wrong",
-    "persistent_loss",
-    "persistent_gain",
-    "transient_loss",
-    "transient_gain",
-    "incomplete",
+#: Crossings in which nulls are held against the measured figures.
+WITH_NULLS = frozenset(
+    {
+        "all",
+        "severity",
+        "corruption_group",
+        "corruption_group_by_severity",
+        "corruption",
+        "corruption_by_severity",
+        "benchmark",
+    }
 )
-NULLS = ("flattening", "blank")
-_BINS = 15
-_CONDITIONS = ("clean", "corrupted")
-_MEANS = ("accuracy", "uncertainty", "misalignment", "ece", "brier", "nll", "option_mass", "ties")
+_MEANS = (
+    "accuracy",
+    "uncertainty",
+    "misalignment",
+    "ece",
+    "squared_calibration_error",
+    "brier",
+    "nll",
+    "option_mass",
+    "ties",
+)
+_TEMPERED = frozenset(f"ras_{kind}" for kind in TEMPERED)
 #: Numbers that the sums or the draws of one block may hold; 8 bytes each.
 _BLOCK = 1_000_000
 _WORTH_CUTTING = 10_000
@@ -60,11 +84,13 @@ class Block:
     """Figures of some cells of one crossing.
 
     Attributes:
-        cells: `crossing` and the columns that are held fixed, one row a cell.
+        cells: `crossing` and the columns that are held fixed, one row per cell.
         labels: the figures.
         draws: float64 (figures, cells, 1 + B); column 0 is the estimate, NaN is undefined.
         n_pairs: int64 (figures, cells): pairs a figure is taken over.
         n_images: int64 (figures, cells): pictures those pairs come from.
+        ends: the ends of the intervals, each float64 (figures, cells), where they are not those of
+            each figure's own draws.
     """
 
     cells: pl.DataFrame
@@ -72,6 +98,7 @@ class Block:
     draws: np.ndarray
     n_pairs: np.ndarray
     n_images: np.ndarray
+    ends: tuple[np.ndarray, np.ndarray] | None = None
 
     def only(self, wanted: Callable[[Label], bool]) -> "Block":
         """Return the block with the figures that are wanted."""
@@ -107,17 +134,21 @@ def figures(
     weights: np.ndarray,
     crossings: Sequence[str] = tuple(CROSSINGS),
     *,
+    refits: Refits = MappingProxyType({}),
     parts: bool = True,
 ) -> Iterator[Block]:
     """Yield every figure of the given crossings, in blocks of cells.
 
     Args:
-        pairs: rows of `sql/bootstrap_pairs.sql`; `image` is the row of `weights`.
-        weights: how often each picture stands in each draw, (pictures, 1 + B).
+        pairs: rows of `sql/bootstrap_pairs.sql`; `image` is the row of `weights`. For each refit
+            NAME also the columns NAME_ras and NAME_slope, its derivative by the logarithm.
+        weights: how often each picture occurs in each draw, (pictures, 1 + B).
         crossings: names in `CROSSINGS`.
+        refits: what is found anew in each draw; figures follow it to first order.
         parts: also the shares, means and contributions of parts, the phenomena and the nulls.
     """
-    columns = _columns(pairs, parts)
+    columns = columns_of(pairs, parts)
+    slopes = slopes_of(pairs, refits, parts)
     pairs = pairs.select("image", *_FIXED)
     n_names = sum(len(column.names) for column in columns)
     for crossing in crossings:
@@ -126,8 +157,11 @@ def figures(
         bounds = np.searchsorted(place[order], np.arange(cells.height + 1))
         for first, last in _chunks(cells, n_names * max(weights.shape), weights.shape[0]):
             rows = order[bounds[first] : bounds[last]]
-            sums = _Sums(columns, rows, place[rows] - first, last - first, pairs, weights)
+            sums = Sums(columns, rows, place[rows] - first, last - first, pairs, weights)
+            sums.follow(slopes)
             found = [*_whole(sums), *(_parts(sums) if parts else ())]
+            if parts and crossing in WITH_NULLS:
+                found += _nulls(sums)
             counts = [sums.behind(over) for _, _, over in found]
             yield Block(
                 cells[first:last],
@@ -136,6 +170,37 @@ def figures(
                 np.stack([n_pairs for n_pairs, _ in counts]),
                 np.stack([n_images for _, n_images in counts]),
             )
+
+
+def reweighted(pairs: pl.DataFrame, weights: np.ndarray, sizes: Mapping[str, np.ndarray]) -> Block:
+    """Return the columns of `measures` over all pairs, mixed from the benchmarks in other shares.
+
+    Args:
+        pairs: rows of `sql/bootstrap_pairs.sql`.
+        weights: see `figures`.
+        sizes: by benchmark, how many pairs of it there should be in each draw, float64 (1 + B,); a
+            benchmark that is not named has none.
+
+    Returns:
+        One cell of the crossing `all`, without the RAS at temperatures that are found.
+    """
+    columns = columns_of(pairs, parts=False)
+    cells, place = _cells(pairs.select("image", *_FIXED), "benchmark")
+    rows = np.arange(pairs.height)
+    sums = Sums(columns, rows, place, cells.height, pairs.select("image"), weights)
+    none = np.zeros(weights.shape[1])
+    wanted = np.stack([sizes.get(name, none) for name in cells["benchmark"]])
+    held = sums["n"]
+    mixed = sums.mixed(np.where(held > 0, wanted / np.maximum(held, 1), 0.0))
+    found = [entry for entry in _whole(mixed) if entry[0].measure not in _TEMPERED]
+    counts = [sums.behind(over) for _, _, over in found]
+    return Block(
+        pl.DataFrame({"crossing": ["all"]}),
+        [label for label, _, _ in found],
+        np.stack([draws for _, draws, _ in found]),
+        np.stack([n_pairs.sum(keepdims=True) for n_pairs, _ in counts]),
+        np.stack([mixed.behind(over)[1] for _, _, over in found]),
+    )
 
 
 def _cells(pairs: pl.DataFrame, crossing: str) -> tuple[pl.DataFrame, np.ndarray]:
@@ -168,157 +233,60 @@ def _chunks(cells: pl.DataFrame, cell_size: int, n_images: int) -> list[tuple[in
     ]
 
 
-@dataclass(frozen=True)
-class _Column:
-    """What is summed over pairs under `names`: pair i adds values[i] to names[code[i]]."""
-
-    names: tuple[str, ...]
-    values: np.ndarray
-    code: np.ndarray | None = None
-
-
-def _columns(pairs: pl.DataFrame, parts: bool) -> list[_Column]:
-    """Return everything that figures are functions of the sums of."""
-    ras = exact(pairs["ras"].to_numpy())
-    one = np.ones(pairs.height)
-    state = _code(pairs["state"], STATES)
-    source = state // 2
-    columns = [_Column(("n",), one), _Column(("ras",), ras)]
-    for condition in _CONDITIONS:
-        correct = pairs[f"{condition}_correct"].to_numpy()
-        confidence = pairs[f"{condition}_confidence"].to_numpy()
-        mass = pairs[f"{condition}_option_mass"]
-        for name, values in {
-            f"{condition}_accuracy": correct,
-            f"{condition}_ties": pairs[f"{condition}_tie"].to_numpy(),
-            f"n_{condition}_option_mass": mass.is_not_null().to_numpy(),
-            f"{condition}_option_mass": exact(mass.fill_null(0.0).to_numpy()),
-        }.items():
-            columns.append(_Column((name,), values))
-        for name in ("uncertainty", "misalignment", "brier", "nll"):
-            values = exact(pairs[f"{condition}_{name}"].to_numpy())
-            columns.append(_Column((f"{condition}_{name}",), values))
-        bins = tuple(f"{condition}_bin_{number}" for number in range(_BINS))
-        place = pairs[f"{condition}_bin"].to_numpy().astype(np.int8)
-        columns.append(_Column(bins, exact(confidence - correct), place - 1))
-    columns += _by_part(SOURCES, source, one, ras)
-    columns += _by_part(STATES, state, one, ras)
-    if not parts:
-        return columns
-    columns += _by_part(CLASSES, _code(pairs["class"], CLASSES), one, ras)
-    columns += [_Column((name,), pairs[name].to_numpy()) for name in pairs.columns if "@" in name]
-    for kind in NULLS:
-        null = pairs[f"{kind}_ras"]
-        known = null.is_not_null().to_numpy()
-        if known.any():
-            value = exact(null.fill_null(0.0).to_numpy())
-            columns.append(_Column(_named(f"n_{kind}", SOURCES), known, source))
-            columns.append(_Column(_named(kind, SOURCES), value, source))
-            columns.append(_Column(_named(f"ras_{kind}", SOURCES), known * ras, source))
-    return columns
-
-
-def _by_part(
-    parts: Sequence[str], code: np.ndarray, one: np.ndarray, ras: np.ndarray
-) -> list[_Column]:
-    return [
-        _Column(_named("n", parts), one, code),
-        _Column(_named("ras", parts), ras, code),
-    ]
-
-
-def _named(prefix: str, parts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{prefix}_{part}" for part in parts)
-
-
-def _code(labels: pl.Series, known: Sequence[str]) -> np.ndarray:
-    return labels.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int8)
-
-
-class _Sums:
-    """Sums of the columns by cell in every draw, and how many pairs and pictures are behind."""
-
-    def __init__(
-        self,
-        columns: Sequence[_Column],
-        rows: np.ndarray,
-        cell: np.ndarray,
-        n_cells: int,
-        pairs: pl.DataFrame,
-        weights: np.ndarray,
-    ):
-        present, image = np.unique(pairs["image"].to_numpy()[rows], return_inverse=True)
-        index = cell * present.size + image
-        size = n_cells * present.size
-        self.names = tuple(name for column in columns for name in column.names)
-        sums = np.empty((len(self.names), n_cells, present.size))
-        filled = 0
-        for column in columns:
-            width = len(column.names)
-            place = index
-            if column.code is not None:
-                place = np.multiply(column.code[rows], size, dtype=np.intp) + index
-            found = np.bincount(place, column.values[rows], width * size)
-            sums[filled : filled + width] = found.reshape(width, n_cells, present.size)
-            filled += width
-        draws = sums.reshape(len(self.names) * n_cells, present.size) @ weights[present]
-        self._draws = draws.reshape(len(self.names), n_cells, weights.shape[1])
-        self._place = {name: number for number, name in enumerate(self.names)}
-        self._n_images = {
-            name: (sums[number] > 0).sum(axis=-1)
-            for name, number in self._place.items()
-            if name == "n" or name.startswith("n_")
-        }
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._place
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._draws[self._place[name]]
-
-    def behind(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many pairs a count holds in each cell, and from how many pictures."""
-        return self[name][:, 0].astype(np.int64), self._n_images[name]
-
-
 #: A figure, its draws (cells, 1 + B), and the count of the pairs it is taken over.
 _Found = tuple[Label, np.ndarray, str]
 
 
-def _whole(sums: _Sums) -> Iterator[_Found]:
+def _whole(sums: Sums) -> Iterator[_Found]:
     """Yield the columns of `measures`."""
     n = sums["n"]
     for name in _MEANS:
-        for condition in _CONDITIONS:
+        for condition in CONDITIONS:
             measure = f"{condition}_{name}"
             over = f"n_{measure}" if name == "option_mass" else "n"
+            if name == "squared_calibration_error":
+                yield Label(measure), _squared_gaps(sums, condition), over
+                continue
             total = _gaps(sums, condition) if name == "ece" else sums[measure]
             yield Label(measure), ratio(total, sums[over]), over
-    clean, corrupted = (sums[f"{condition}_accuracy"] for condition in _CONDITIONS)
+    clean, corrupted = (sums[f"{condition}_accuracy"] for condition in CONDITIONS)
     yield Label("relative_robustness"), ratio(corrupted, clean), "n"
     for measure, total in {
         "accuracy_change": corrupted - clean,
         "right_to_wrong": sums["n_cw"],
         "wrong_to_right": sums["n_wc"],
         "ras": sums["ras"],
+        # Undefined for a model that no temperature fits.
+        **{f"ras_{k}": sums[k] if k in sums else np.full_like(n, np.nan) for k in TEMPERED},
         "destructive": sums["ras_c"],
         "corrective": sums["ras_w"],
     }.items():
         yield Label(measure), ratio(total, n), "n"
 
 
-def _gaps(sums: _Sums, condition: str) -> np.ndarray:
+def _gaps(sums: Sums, condition: str) -> np.ndarray:
     """Return the distance of summed confidence from right answers, added up over the bins."""
     gaps = np.abs(sums[f"{condition}_bin_0"])
-    for number in range(1, _BINS):
+    for number in range(1, BINS):
         gaps += np.abs(sums[f"{condition}_bin_{number}"])
     return gaps
 
 
-def _parts(sums: _Sums) -> Iterator[_Found]:
+def _squared_gaps(sums: Sums, condition: str) -> np.ndarray:
+    """Return the debiased squared calibration error, which may lie below 0 (Kumar et al. 2019).
+
+    The bias of the estimate is taken off every draw, so that they spread around the estimate.
+    """
+    total = np.zeros_like(sums["n"])
+    for gap, count in zip(bins(condition), bins(f"n_{condition}"), strict=True):
+        total += np.where(sums[count] > 0, sums[gap] ** 2 / np.maximum(sums[count], 1), 0.0)
+    return ratio(total, sums["n"]) - sums.squared_calibration_bias(condition)[:, None]
+
+
+def _parts(sums: Sums) -> Iterator[_Found]:
     """Yield shares, means and contributions of parts, phenomena, and the nulls."""
     n = sums["n"]
-    for part in (*SOURCES, *STATES, *CLASSES):
+    for part in (*CLEAN_STATES, *STATES, *CLASSES):
         count, total = sums[f"n_{part}"], sums[f"ras_{part}"]
         yield Label("share", part), ratio(count, n), "n"
         yield Label("mean_ras", part), ratio(total, count), f"n_{part}"
@@ -327,8 +295,21 @@ def _parts(sums: _Sums) -> Iterator[_Found]:
         phenomenon, _, tau = name.partition("@")
         if tau:
             yield Label("share", phenomenon, float(tau)), ratio(sums[name], n), "n"
-    for kind in NULLS:
-        for part in SOURCES:
+
+
+def _nulls(sums: Sums) -> Iterator[_Found]:
+    """Yield what nulls would give, and how far the measured figures are from that."""
+    n = sums["n"]
+    for part in CLEAN_STATES:
+        back = ratio(sums[f"ras_swapped_{part}"], sums[f"n_swapped_{part}"])
+        forward = ratio(sums[f"ras_{part}"], sums[f"n_{part}"])
+        yield Label("swapped_ras", part), back, f"n_swapped_{part}"
+        yield Label("ras_above_swapped", part), forward - back, f"n_{part}"
+    for part in ("c", "wc"):
+        above = ratio(sums[f"ras_{part}"] - sums[f"ras_swapped_{part}"], n)
+        yield Label("contribution_above_swapped", part), above, "n"
+    for kind, parts in NULLS.items():
+        for part in parts:
             over = f"n_{kind}_{part}"
             if over in sums:
                 null = ratio(sums[f"{kind}_{part}"], sums[over])

@@ -1,13 +1,13 @@
 """The flattening null: what RAS would be if a corruption only made answers less (or more) sure.
 
-Never touches an answer: one factor on a model's clean logits flips none.
+One factor on a model's clean logits flips no answer.
 """
 
 import duckdb
 import numpy as np
 import polars as pl
 
-from benchc.diagnose.statements import fetch, insert, registered, statement
+from benchc.sql import fetch, insert, registered, statement
 
 #: The factor is looked for between 2**-20 and 2**20; 45 halvings leave 1e-12 of its logarithm.
 _LOG2_BOUND = 20.0
@@ -15,27 +15,44 @@ _HALVINGS = 45
 
 
 def add_nulls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill `flattening` and `nulls` for every model in the selection and in the control."""
-    scopes = "SELECT DISTINCT scope, model FROM scopes WHERE scope <> 'pool' ORDER BY ALL"
-    for scope, model in connection.sql(scopes).fetchall():
+    """Fill `flattening` and `nulls` for every model in the scopes of `sql/null_scopes.sql`.
+
+    Flattening is matched over all pairs of a cell, and once more over those that stay right: what
+    flattening would do to kept answers is no fair null where it is matched on lost ones too.
+    """
+    connection.execute(
+        f"CREATE TEMP TABLE IF NOT EXISTS clusters AS {statement('diagnose/clusters')}"
+    )
+    connection.execute(f"CREATE TEMP TABLE null_scopes AS {statement('diagnose/null_scopes')}")
+    for scope, model in connection.sql("FROM null_scopes ORDER BY ALL").fetchall():
         values = {"scope": scope, "model": model}
-        clean = fetch(connection, statement("clean_logits"), values)
-        pairs = fetch(connection, statement("corrupted_uncertainty"), values)
+        clean = fetch(connection, statement("diagnose/clean_logits"), values)
+        pairs = fetch(connection, statement("diagnose/corrupted_uncertainty"), values)
         if clean.is_empty() or pairs.is_empty():
             continue
-        found, flattened = flatten(clean, pairs)
-        named = [pl.lit(value).alias(name) for name, value in values.items()]
-        insert(connection, "flattening", found.with_columns(named))
-        with registered(connection, "flattened", flattened.with_columns(named)):
-            connection.execute(f"INSERT INTO nulls BY NAME {statement('flattening_null')}")
-    connection.execute(f"INSERT INTO nulls BY NAME {statement('blank_null')}")
+        for kind, matched in (("flattening", pairs), ("flattening_kept", kept(pairs))):
+            if matched.is_empty():
+                continue
+            found, flattened = flatten(clean, matched)
+            named = [pl.lit(value).alias(name) for name, value in {**values, "kind": kind}.items()]
+            insert(connection, "flattening", found.with_columns(named))
+            with registered(connection, "flattened", flattened.with_columns(named)):
+                connection.execute(
+                    f"INSERT INTO nulls BY NAME {statement('diagnose/flattening_null')}"
+                )
+    connection.execute(f"INSERT INTO nulls BY NAME {statement('diagnose/blank_null')}")
+
+
+def kept(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs whose answer is right on both pictures."""
+    return pairs.filter(pl.col("state") == "cc")
 
 
 def flatten(clean: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Flatten one model's clean logits to the mean entropy of each corrupted cell.
 
     Args:
-        clean: (sample_id, logits divided by the temperature) of the scope, one row a sample.
+        clean: (sample_id, logits divided by the temperature) of the scope, one row per sample.
         pairs: (sample_id, corruption, severity, uncertainty) of the corrupted pictures.
 
     Returns:

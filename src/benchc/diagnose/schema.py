@@ -1,24 +1,12 @@
 """The tables of the database: columns, types, and the comments that are stored with them.
 
-Never fills a table; the statements in `sql/` do.
+The statements in `sql/` fill them.
 """
 
 from benchc import tables
-from benchc.diagnose.columns import (
-    CLASS,
-    CONTRIBUTION,
-    CORRUPTION,
-    CROSSED,
-    MEAN_RAS,
-    MODEL,
-    N_MISSING,
-    N_PAIRS,
-    SAMPLE,
-    SCOPE,
-    SEVERITY,
-    SHARE,
-)
+from benchc.config.corruptions import GROUPS
 from benchc.diagnose.statistics_schema import (
+    ACCURACY_TESTS,
     CALIBRATION,
     COMPARISONS,
     DIFFERENCES,
@@ -28,10 +16,25 @@ from benchc.diagnose.statistics_schema import (
     NULLS,
     ONSETS,
     PAIR_STATUS,
+    RANK_CORRELATIONS,
     SIMULTANEOUS_DIFFERENCES,
+    TEMPERATURES,
     VERDICTS,
 )
-from benchc.tables import INTEGER, REAL, TEXT, TEXTS, TRUTH, Column, Table
+from benchc.tables import INTEGER, REAL, TEXT, TRUTH, Column, Table
+from benchc.tables.columns import (
+    CLASS,
+    CONTRIBUTION,
+    CROSSED,
+    MEAN_RAS,
+    MODEL,
+    N_MISSING,
+    N_PAIRS,
+    SAMPLE,
+    SCOPE,
+    SHARE,
+)
+from benchc.tables.database import RUN
 
 
 def _without_bytes(table: Table) -> Table:
@@ -39,18 +42,16 @@ def _without_bytes(table: Table) -> Table:
     return Table(table.name, f"{table.description} (without the pictures)", columns, table.key)
 
 
+_LOOKS = Column(
+    "looks",
+    TEXT,
+    "whether pictures change its answers more than asking twice does: looks, hardly looks, "
+    "does not look or not measured; NULL where inference recorded nothing",
+    True,
+)
+
 IMAGES = _without_bytes(tables.IMAGES)
 CORRUPTED = _without_bytes(tables.CORRUPTED)
-
-RUN = Table(
-    "run",
-    "facts about the run that made this database",
-    (
-        Column("name", TEXT, "what the fact is about"),
-        Column("value", TEXT, "text, or JSON where the fact is no text"),
-    ),
-    ("name",),
-)
 
 MODELS = Table(
     "models",
@@ -58,7 +59,11 @@ MODELS = Table(
     (
         MODEL,
         Column("selector", TRUTH, "took part in choosing the benchmark's samples"),
-        Column("settings", TEXT, "JSON of the model's settings in the config"),
+        Column(
+            "settings",
+            TEXT,
+            "JSON of the settings its predictions were made with; `run`: what inference recorded",
+        ),
         Column(
             "fingerprint", TEXT, "JSON of what decides its predictions: settings, hash of weights"
         ),
@@ -71,27 +76,9 @@ CORRUPTIONS = Table(
     "the corruptions and their groups",
     (
         Column("corruption", TEXT, "corruption name"),
-        Column("corruption_group", TEXT, "photometric, blur, noise, weather or digital"),
+        Column("corruption_group", TEXT, f"one of {', '.join(GROUPS)}"),
     ),
     ("corruption",),
-)
-
-SCORES = Table(
-    "scores",
-    "what each prediction is worth: one row per model, sample and condition",
-    (
-        MODEL,
-        SAMPLE,
-        CORRUPTION,
-        SEVERITY,
-        Column("confidence", REAL, "largest option probability, 0..1", True),
-        Column("correct", INTEGER, "1 if the right option alone holds the maximum", True),
-        Column("uncertainty", REAL, "S: normalised entropy of the options, 0..1", True),
-        Column("misalignment", REAL, "C: |confidence - correct|, 0..1; larger is worse", True),
-        Column("brier", REAL, "sum of squared errors over the options, 0..2", True),
-        Column("nll", REAL, "negative log-likelihood of the right option, nats", True),
-    ),
-    ("model", "sample_id", "corruption", "severity"),
 )
 
 SCOPES = Table(
@@ -116,17 +103,17 @@ TRAJECTORIES = Table(
 
 CELLS = Table(
     "cells",
-    "sums of RAS by crossing, source, state and trajectory class; attributions are sums of these",
+    "sums of RAS by crossing, clean state, state and trajectory class; attributions add them up",
     (
         *CROSSED,
-        Column("source", TEXT, "c or w: right or wrong on the clean picture", True),
+        Column("clean_state", TEXT, "c or w: right or wrong on the clean picture", True),
         Column("state", TEXT, "cc, cw, wc or ww: clean then corrupted correctness", True),
         Column("class", TEXT, CLASS),
         Column("n_pairs", INTEGER, "pairs that have a RAS"),
         Column("n_missing", INTEGER, "pairs without a RAS"),
         Column("ras_sum", REAL, "sum of RAS over n_pairs"),
     ),
-    (*(column.name for column in CROSSED), "source", "state", "class"),
+    (*(column.name for column in CROSSED), "clean_state", "state", "class"),
 )
 
 LEADERBOARD = Table(
@@ -143,6 +130,8 @@ LEADERBOARD = Table(
         Column("corrupted_accuracy", REAL, "accuracy on the corrupted pictures", True),
         Column("relative_robustness", REAL, "corrupted over clean accuracy", True),
         Column("ras", REAL, "mean Robustness Alignment Score, -2..1", True),
+        Column("ras_matched", REAL, "mean RAS at a mean clean confidence of .80", True),
+        Column("ras_fitted", REAL, "mean RAS at the temperature of least clean NLL", True),
         Column("destructive", REAL, "part of ras from pairs right on the clean picture", True),
         Column("corrective", REAL, "part of ras from pairs wrong on the clean picture", True),
         Column("clean_uncertainty", REAL, "mean normalised entropy, clean, paired", True),
@@ -151,6 +140,7 @@ LEADERBOARD = Table(
         Column("corrupted_option_mass", REAL, "mean option mass, corrupted", True),
         Column("scoring", TEXT, "letter or text: how answers were read"),
         Column("temperature", REAL, "what logits were divided by: RAS is not scale-free"),
+        _LOOKS,
     ),
     ("scope", "model"),
 )
@@ -160,14 +150,14 @@ SOURCE_ATTRIBUTION = Table(
     "mean RAS split by correctness on the clean picture: destructive (c) and corrective (w) part",
     (
         *CROSSED,
-        Column("source", TEXT, "c or w: right or wrong on the clean picture"),
+        Column("clean_state", TEXT, "c or w: right or wrong on the clean picture"),
         N_PAIRS,
         N_MISSING,
         SHARE,
         MEAN_RAS,
         CONTRIBUTION,
     ),
-    (*(column.name for column in CROSSED), "source"),
+    (*(column.name for column in CROSSED), "clean_state"),
 )
 
 STATE_ATTRIBUTION = Table(
@@ -230,7 +220,7 @@ PAIRS = Table(
         Column("category", TEXT, "the benchmark's own category, or empty"),
         Column("corruption_group", TEXT, "photometric, blur, noise, weather or digital"),
         *(column for column in tables.SHIFTS.columns if column.name not in ("model", "sample_id")),
-        Column("source", TEXT, "c or w: right or wrong on the clean picture", True),
+        Column("clean_state", TEXT, "c or w: right or wrong on the clean picture", True),
         Column("class", TEXT, CLASS),
         Column("onset", INTEGER, "first severity at which correctness differs from clean", True),
     ),
@@ -248,6 +238,7 @@ GIVEN = (
     tables.SELECTION,
     CORRUPTED,
     tables.PREDICTIONS,
+    tables.SCORES,
     tables.SHIFTS,
 )
 
@@ -260,6 +251,7 @@ MODEL_STATUS = Table(
         Column("n_predictions", INTEGER, "rows in `predictions`"),
         Column("n_failed", INTEGER, "of these, rows whose status is not ok"),
         Column("reason", TEXT, "why it is left out, or how rows failed; NULL if all are ok", True),
+        _LOOKS,
     ),
     ("model",),
 )
@@ -283,11 +275,14 @@ QUERIED = (
 
 #: What it derives by bisection and bootstrap, and what it concludes from them.
 RESAMPLED = (
+    TEMPERATURES,
     FLATTENING,
     NULLS,
     INTERVALS,
     DIFFERENCES,
     SIMULTANEOUS_DIFFERENCES,
+    RANK_CORRELATIONS,
+    ACCURACY_TESTS,
     VERDICTS,
 )
 
@@ -295,37 +290,3 @@ DERIVED = (*QUERIED, *RESAMPLED)
 
 #: Views: nothing is stored twice.
 VIEWS = (PAIRS, COMPARISONS)
-
-_SQL_TYPES = {
-    TEXT: "VARCHAR",
-    INTEGER: "BIGINT",
-    REAL: "DOUBLE",
-    TRUTH: "BOOLEAN",
-    TEXTS: "VARCHAR[]",
-    tables.REALS: "DOUBLE[]",
-}
-
-
-def create_table(table: Table) -> str:
-    """Return the CREATE TABLE statement of `table`."""
-    columns = ", ".join(
-        f'"{c.name}" {_SQL_TYPES[c.dtype]}{"" if c.nullable else " NOT NULL"}'
-        for c in table.columns
-    )
-    return f'CREATE TABLE "{table.name}" ({columns})'
-
-
-def comments(table: Table, kind: str = "TABLE") -> list[str]:
-    """Return the COMMENT ON statements of a table (or VIEW) and its columns."""
-    return [
-        f'COMMENT ON {kind} "{table.name}" IS {quoted(table.description)}',
-        *(
-            f'COMMENT ON COLUMN "{table.name}"."{c.name}" IS {quoted(c.description)}'
-            for c in table.columns
-        ),
-    ]
-
-
-def quoted(text: str) -> str:
-    """Return `text` as an SQL string literal."""
-    return "'" + text.replace("'", "''") + "'"

@@ -1,32 +1,42 @@
-"""What each corruption did to one model: its shifts, from its predictions.
+"""What each prediction of one model is worth, and what each corruption did to it.
 
-Never pairs rows of different models, and refuses predictions that are not whole.
+Reads nothing of other models, and no interval, null or verdict: those are the database's.
 """
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
 
-import duckdb
 import polars as pl
 
 from benchc import tables
-from benchc.diagnose import schema
-from benchc.diagnose.statements import CHECKS, fetch, insert, statement
+from benchc.diagnose.checks import CHECKS, refuse_faults
 from benchc.errors import BadInput
+from benchc.sql import connected, fetch, insert, statement
+from benchc.tables.database import create
+
+_MADE_FROM = "benchc.made_from"
 
 
-def shifts(
+class Diagnosis(NamedTuple):
+    """The `scores` and `shifts` of one model."""
+
+    scores: pl.DataFrame
+    shifts: pl.DataFrame
+
+
+def diagnose(
     predictions: pl.DataFrame,
     samples: pl.DataFrame,
     selection: pl.DataFrame | None = None,
     *,
     model: str | None = None,
     name: str = "predictions",
-) -> pl.DataFrame:
-    """Return the shifts of one model over every sample it was run on.
+) -> Diagnosis:
+    """Return the scores and the shifts of one model over every sample it was run on.
 
     dS and dC are corrupted minus clean normalised entropy and misalignment; RAS follows from them
-    (diagnosis protocol, section 1). Where the clean or the corrupted row has no distribution, all
-    three are NULL.
+    (docs/method.md). Where the clean or the corrupted row has no distribution, all three are NULL.
 
     Args:
         predictions: `predictions` rows of one model, the clean condition among them.
@@ -36,7 +46,7 @@ def shifts(
         name: what to call the predictions in a message, for instance their path.
 
     Returns:
-        A `shifts` table, sorted by its key.
+        A `scores` and a `shifts` table, each sorted by its key.
 
     Raises:
         BadInput: rows of another model, a pair twice or missing, probabilities that are no
@@ -48,48 +58,68 @@ def shifts(
         raise BadInput(f"{name}: holds no predictions; run the model's inference again")
     if found != wanted:
         raise BadInput(f"{name}: holds rows of {', '.join(found)}; only {wanted[0]} was expected")
-    connection = working_connection()
+    connection = connected()
     try:
-        connection.execute(statement("macros"))
+        connection.execute(statement("diagnose/macros"))
         given = [(tables.SAMPLES, samples), (tables.PREDICTIONS, predictions)]
         given += [] if selection is None else [(tables.SELECTION, selection)]
+        create(connection, [table for table, _ in given])
         for table, frame in given:
-            connection.execute(schema.create_table(table))
             insert(connection, table.name, frame)
         checks = [*CHECKS, "uncovered"] if selection is not None else CHECKS
         refuse_faults(connection, checks, {found[0]: name})
-        connection.execute(f"CREATE TABLE scores AS {statement('scores')}")
-        return tables.SHIFTS.conform(fetch(connection, statement("shifts")))
+        connection.execute(f"CREATE TABLE scores AS {statement('diagnose/scores')}")
+        return Diagnosis(
+            tables.SCORES.conform(fetch(connection, "FROM scores")),
+            tables.SHIFTS.conform(fetch(connection, statement("diagnose/shifts"))),
+        )
     finally:
         connection.close()
 
 
-def working_connection() -> duckdb.DuckDBPyConnection:
-    """Return an in-memory DuckDB whose results do not depend on the machine: one thread, 1 GB.
-
-    One thread adds floating-point numbers in one order, so the same tables give the same bits.
-    """
-    connection = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "1GB"})
-    connection.execute("SET enable_progress_bar = false")
-    return connection
-
-
-def refuse_faults(
-    connection: duckdb.DuckDBPyConnection, checks: Iterable[str], files: Mapping[str, str]
-) -> None:
-    """Run `sql/checks/` over `predictions` and `samples`; refuse at the first fault.
-
-    Args:
-        connection: holds the tables and macros that the checks read.
-        checks: names of files in `sql/checks/`; each returns (model, fault).
-        files: what to call the predictions of each model.
+def write_diagnosis(
+    predictions: Path,
+    samples: Path,
+    selection: Path,
+    scores: Path,
+    shifts: Path,
+    model: str | None = None,
+) -> Diagnosis:
+    """Write one model's scores and shifts; both say which files they were made from.
 
     Raises:
-        BadInput: the first fault, and how many more of its kind there are.
+        BadInput: see `diagnose`.
     """
-    for check in checks:
-        rows = connection.sql(statement(f"checks/{check}"))
-        for model, fault in rows.limit(1).fetchall():
-            (count,) = rows.aggregate("count(*)").fetchall()[0]
-            more = f" (and {count - 1} more like it)" if count > 1 else ""
-            raise BadInput(f"{files.get(model, model)}: model {model}: {fault}{more}")
+    found = diagnose(
+        tables.PREDICTIONS.read(predictions),
+        tables.SAMPLES.read(samples),
+        tables.SELECTION.read(selection),
+        model=model,
+        name=str(predictions),
+    )
+    made_from = {_MADE_FROM: _identity(predictions, samples)}
+    tables.SCORES.write(found.scores, scores, made_from)
+    tables.SHIFTS.write(found.shifts, shifts, made_from)
+    return found
+
+
+def refuse_stale(diagnosis: Path, predictions: Path, samples: Path) -> None:
+    """Refuse scores or shifts that were not made from these predictions and samples.
+
+    Raises:
+        BadInput: they were made from others, or do not say from which.
+    """
+    made_from = pl.read_parquet_metadata(diagnosis).get(_MADE_FROM)
+    if made_from != _identity(predictions, samples):
+        raise BadInput(
+            f"{diagnosis}: does not follow from {predictions} and {samples}; run its diagnosis "
+            "again"
+        )
+
+
+def _identity(*paths: Path) -> str:
+    hashes = []
+    for path in paths:
+        with path.open("rb") as file:
+            hashes.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return " ".join(hashes)

@@ -1,4 +1,1 @@
-"""Failure discovery: a questioner that learns to ask what a frozen model gets wrong.
-
-Never changes the model under test.
-"""
+"""Failure discovery: a questioner that learns to ask what a frozen model gets wrong."""

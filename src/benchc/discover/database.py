@@ -1,93 +1,53 @@
-"""The database of a discovery: what was asked, the verdicts, the taxonomy, the measures.
-
-Never changes a database in place: it writes a new file beside the old one and swaps them.
-"""
+"""The database of a discovery: what was asked, the judgements, the taxonomy, the measures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from importlib import resources
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
-import duckdb
 import polars as pl
 
-from benchc import tables
-from benchc.diagnose.database import STORAGE_VERSION
-from benchc.diagnose.schema import quoted
-from benchc.diagnose.statements import insert
-from benchc.errors import BadInput
+from benchc.discover import schema
+from benchc.report.facts import Facts, facts_of
+from benchc.sql import insert, registered, statement
+from benchc.tables.database import RUN, comment, create, new_database, run_frame
 
-DERIVED = ("questions", "verdicts", "skills", "meta_skills", "skill_failure_rates")
-GIVEN = ("measures", "training", "steps")
+#: What the derived tables are made from; stored in them only.
+_READ = ("asked", "question_skills", "found_skills")
 
 
-def build(frames: Mapping[str, pl.DataFrame], path: Path) -> None:
+def build(
+    frames: Mapping[str, pl.DataFrame], path: Path, run: Mapping[str, Any] | None = None
+) -> None:
     """Write the database of a discovery.
 
     Args:
-        frames: `asked`, `question_skills`, `found_skills`, and the tables of `GIVEN`, which are
-            stored as they are.
+        frames: `asked`, `question_skills`, `found_skills`, `measures`, `training` and `steps`.
         path: Where the database goes.
+        run: Facts about the run; a value that is no text is stored as JSON.
     """
-    with tables.renamed_into_place(path) as temporary:
-        temporary.unlink()
-        connection = duckdb.connect(config={"threads": 1})
-        try:
-            connection.execute(
-                f"ATTACH {quoted(str(temporary))} AS building (STORAGE_VERSION '{STORAGE_VERSION}')"
-            )
-            for name, frame in frames.items():
-                place = f"building.main.{name}" if name in GIVEN else f"memory.main.{name}"
-                _store(connection, place, frame)
-            connection.execute("USE building")
-            connection.execute("SET search_path = 'building.main,memory.main'")
-            for name in DERIVED:
-                connection.execute(_statement(name))
-            connection.execute("USE memory")
-            connection.execute("DETACH building")
-        finally:
-            connection.close()
+    with new_database(path) as connection, ExitStack() as given:
+        connection.execute(statement("discover/macros"))
+        create(connection, (*schema.GIVEN, *schema.DERIVED))
+        for table in schema.GIVEN:
+            frame = run_frame(run or {}) if table is RUN else frames[table.name]
+            insert(connection, table.name, frame)
+        for name in _READ:
+            given.enter_context(registered(connection, name, frames[name]))
+        for table in schema.DERIVED:
+            query = statement(f"discover/{table.name}")
+            connection.execute(f'INSERT INTO "{table.name}" BY NAME {query}')
+        comment(connection, (*schema.GIVEN, *schema.DERIVED))
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a discovery's database for reading.
+def opened(path: Path) -> Iterator[Facts]:
+    """Open a discovery's database for reading; answers to the statements in `sql/page/`.
 
     Raises:
         BadInput: no such file, or not a DuckDB database.
     """
-    if not path.is_file():
-        raise BadInput(f"{path}: no such database; run `benchc discover build`")
-    try:
-        connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
-    except duckdb.Error as error:
-        reason = " ".join(str(error).split())
-        raise BadInput(f"{path}: not a readable DuckDB database: {reason}") from None
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _store(connection: duckdb.DuckDBPyConnection, place: str, frame: pl.DataFrame) -> None:
-    """Store a frame as a table."""
-    name = place.rpartition(".")[2]
-    empty = ", ".join(f'"{c}" {_TYPES[str(t)]}' for c, t in frame.schema.items())
-    connection.execute(f"CREATE TABLE {place} ({empty})")
-    connection.execute(f"USE {place.partition('.')[0]}")
-    insert(connection, name, frame)
-
-
-_TYPES = {
-    "String": "VARCHAR",
-    "Int64": "BIGINT",
-    "Float64": "DOUBLE",
-    "Boolean": "BOOLEAN",
-    "List(String)": "VARCHAR[]",
-}
-
-
-def _statement(name: str) -> str:
-    return (resources.files("benchc.discover") / "sql" / f"{name}.sql").read_text("utf-8")
+    with facts_of({"discovery": path}, stage="discover", maker="benchc discover build") as facts:
+        yield facts

@@ -1,6 +1,6 @@
 """The verifier of the drawn world, which is exact.
 
-Never guesses: validity and truth come from the description that drew the picture.
+Validity and truth come from the description that drew the picture.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from benchc.discover.players import Judgement, Picture
 from benchc.discover.primitives import primitives
-from benchc.reference.questions import PLURALS, Query, evaluate, parse
-from benchc.reference.scene import Scene
+from benchc.world.questions import PLURALS, Query, evaluate, parse
+from benchc.world.scene import Scene
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ARTICLES = frozenset({"a", "an", "the"})

@@ -1,6 +1,6 @@
 """Sentence embeddings of questions, each text embedded once.
 
-Never fetches weights: they come from an installed package or a folder.
+Weights come from an installed package or a folder.
 """
 
 from __future__ import annotations

@@ -1,24 +1,19 @@
-"""Writes failures as a fine-tuning set: the way from a diagnosis to a repair.
-
-Never writes an answer that the verifier did not give.
-"""
+"""Writes failures as a fine-tuning set: the way from a diagnosis to a repair."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from PIL import Image
 
+from benchc.discover.pictures import CONDITION, Load
 from benchc.errors import BadInput
-from benchc.tables import renamed_into_place
+from benchc.pictures.pixels import encode
+from benchc.tables import renamed_into_place, write_text
 
 
-def export_failures(
-    asked: pl.DataFrame, load: Callable[[str, str, int], Image.Image], folder: Path
-) -> int:
+def export_failures(asked: pl.DataFrame, load: Load, folder: Path) -> int:
     """Write `train.jsonl` and the pictures it names; return the number of conversations.
 
     Every line is {"images": [path], "messages": [user, assistant]}; each question about a picture
@@ -26,14 +21,14 @@ def export_failures(
 
     Args:
         asked: `discover_asked`.
-        load: Returns the picture of a key under a corruption at a severity.
+        load: Returns the picture of a key under a condition.
         folder: Where to; paths in the lines count from there.
 
     Raises:
         BadInput: there is no failure.
     """
     failed = asked.filter("failed").unique(
-        ["picture", "corruption", "severity", "question"], keep="first", maintain_order=True
+        [*CONDITION, "question"], keep="first", maintain_order=True
     )
     if failed.is_empty():
         raise BadInput("no failure among the questions; nothing to export")
@@ -43,13 +38,12 @@ def export_failures(
         name = f"images/{row['corruption']}-{row['severity']}/{row['picture']}.png"
         if name not in written:
             written.add(name)
-            picture = load(row["picture"], row["corruption"], row["severity"])
+            picture = load(*(row[part] for part in CONDITION))
             with renamed_into_place(folder / name) as temporary:
-                picture.save(temporary, format="PNG")
+                temporary.write_bytes(encode(picture))
         user = [{"type": "image"}, {"type": "text", "text": row["question"]}]
         answer = [{"type": "text", "text": row["truth"]}]
         messages = [{"role": "user", "content": user}, {"role": "assistant", "content": answer}]
         lines.append(json.dumps({"images": [name], "messages": messages}, ensure_ascii=False))
-    with renamed_into_place(folder / "train.jsonl") as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(folder / "train.jsonl", "\n".join(lines) + "\n")
     return len(lines)

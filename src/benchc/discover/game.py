@@ -1,27 +1,28 @@
-"""Sets up a game: loads the players, makes the pictures ready, measures on held-out pictures.
-
-Never trains.
-"""
+"""Sets up a game: loads the players, makes the pictures ready, measures on held-out pictures."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
 
+from benchc.config.discovery import WAYS, Discover, Questioner
+from benchc.config.models import OpenAIModel, TransformersModel
+from benchc.corrupt import CLEAN
 from benchc.discover.drawn import DrawnVerifier
 from benchc.discover.embedding import Embedder
 from benchc.discover.pictures import folder_pictures, pictures, refuse_unreadable
 from benchc.discover.play import Outcome, play
-from benchc.discover.players import Answerer, Verifier
-from benchc.discover.settings import Discover, Questioner
+from benchc.discover.players import Answerer, Picture, Verifier
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner
 from benchc.discover.ways import Examples, Game
 from benchc.discover.work import REQUESTS
 from benchc.errors import BadInput
-from benchc.infer.checkpoint import check_template, device, load_model, load_processor
-from benchc.infer.settings import OpenAIModel, TransformersModel
 from benchc.keyed import digest
+from benchc.models.checkpoint import device, load_model
+from benchc.models.encode import Encoder
 
 LEAST_RIGHT = 0.2
 """Share of plain questions that a model which can answer in words gets right."""
@@ -32,8 +33,10 @@ def prepare(
     model: TransformersModel | OpenAIModel,
     folder: Path,
     seed: int,
-    corruption: str | None = None,
+    corruption: str = CLEAN,
     severity: int = 0,
+    reference_side: int | None = None,
+    way: str | None = None,
 ) -> Game:
     """Return a game with the base questioner.
 
@@ -42,24 +45,28 @@ def prepare(
         model: The model under test.
         folder: Where the training keeps its files; it exists.
         seed: Seed of the run.
-        corruption: What is done to every picture, or None.
-        severity: Severity of the corruption.
+        corruption: What is done to every picture.
+        severity: Severity of the corruption; 0 for clean pictures.
+        reference_side: See `benchc.corrupt.condition`.
+        way: The way to ask, which says what pictures it cannot do without; None for all of them.
 
     Raises:
-        BadInput: a checkpoint does not load, or a picture cannot be read.
+        BadInput: a checkpoint does not load, a picture cannot be read, or there are too few.
     """
     counts = {
-        "held-out": settings.held_out,
+        "held_out": settings.held_out,
         "validation": settings.validation,
         "training": settings.training,
     }
+    shown = (seed, corruption, severity, reference_side)
     if settings.images is None:
         sets = {
-            split: list(pictures(split, count, seed, corruption, severity))
+            split: list(pictures(split.replace("_", "-"), count, *shown))
             for split, count in counts.items()
         }
     else:
-        sets = folder_pictures(Path(settings.images), counts, seed, corruption, severity)
+        sets = folder_pictures(Path(settings.images), counts, *shown, needed=_needed(way))
+        _say_fewer(sets, counts)
         refuse_unreadable(Path(settings.images), [p.key for split in sets.values() for p in split])
     return Game(
         questioner=load_questioner(settings.questioner, seed),
@@ -68,11 +75,27 @@ def prepare(
         embedder=Embedder(settings.embedder),
         training=sets["training"],
         validation=sets["validation"],
-        held_out=sets["held-out"],
+        held_out=sets["held_out"],
         settings=settings,
         folder=folder,
         seed=seed,
     )
+
+
+def _needed(way: str | None) -> tuple[str, ...]:
+    """Return the sets of pictures that a way cannot do without."""
+    learns, reinforced = (True, True) if way is None else (WAYS[way].learns, WAYS[way].reinforced)
+    return ("held_out", *["validation"] * reinforced, *["training"] * learns)
+
+
+def _say_fewer(sets: Mapping[str, Sequence[Picture]], counts: Mapping[str, int]) -> None:
+    """Say which sets got fewer pictures than their settings ask for."""
+    for split, count in counts.items():
+        if len(sets[split]) < count:
+            print(
+                f"discover.{split}: {len(sets[split])} of {count} pictures, for there are no more",
+                file=sys.stderr,
+            )
 
 
 def load_questioner(settings: Questioner, seed: int) -> ModelQuestioner:
@@ -83,6 +106,7 @@ def load_questioner(settings: Questioner, seed: int) -> ModelQuestioner:
         seed: Seed of the adapter's weights.
     """
     base = TransformersModel(path=settings.path, dtype=settings.dtype)
+    encoder = Encoder(base)
     model = load_model(base).to(device("auto", 0))
     if settings.lora_rank is not None:
         from peft import LoraConfig, get_peft_model
@@ -90,35 +114,22 @@ def load_questioner(settings: Questioner, seed: int) -> ModelQuestioner:
         config = LoraConfig(r=settings.lora_rank, target_modules="all-linear")
         torch.manual_seed(seed)
         model = get_peft_model(model, config)
-    return ModelQuestioner(model, load_processor(base), settings)
+    return ModelQuestioner(model, encoder, settings)
 
 
 def load_answerer(settings: Discover, model: TransformersModel | OpenAIModel) -> Answerer:
     """Return the model under test, ready to answer in words."""
     if isinstance(model, OpenAIModel):
-        from benchc.discover.chat import Chat
-        from benchc.discover.served import ServedAnswerer
+        from benchc.discover.served import Chat, ServedAnswerer
 
-        chat = Chat(
-            model.url,
-            model.model,
-            key_variable=model.key_variable,
-            max_tokens=settings.answer_tokens,
-            concurrency=model.concurrency,
-            timeout=model.timeout,
-            retries=model.retries,
-            extra_body=model.extra_body,
-        )
+        chat = Chat(model, settings.answer_tokens, extra_body=model.extra_body)
         return ServedAnswerer(chat, settings.answer_prompt)
-    processor = load_processor(model)
-    check_template(processor, model)
+    encoder = Encoder(model)
     return ModelAnswerer(
         load_model(model).to(device(model.device, 0)),
-        processor,
+        encoder,
         settings.answer_prompt,
         settings.answer_tokens,
-        style=model.prompt_style,
-        options=model.processor,
     )
 
 
@@ -164,7 +175,7 @@ def load_verifier(settings: Discover, folder: Path) -> Verifier:
 
 
 def held_out_outcomes(game: Game, examples: Examples) -> list[Outcome]:
-    """Return what comes of one sequence about each held-out picture."""
+    """Return the results of one sequence about each held-out picture."""
     shown = [examples[i % len(examples)] if examples else () for i in range(len(game.held_out))]
     draw = int.from_bytes(digest("discover", "held-out", game.seed)[:4], "little")
     asked = game.questioner.ask(game.held_out, shown, draw)

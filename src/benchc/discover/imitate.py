@@ -1,7 +1,4 @@
-"""Supervised fine-tuning of a questioner on failures it found, through TRL.
-
-Never asks: it gets the failures, and only decides what to learn from them.
-"""
+"""Supervised fine-tuning of a questioner on failures it found, through TRL."""
 
 from __future__ import annotations
 
@@ -10,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from PIL import Image
 from transformers import PrinterCallback
 from trl import SFTConfig, SFTTrainer
 
+from benchc.config.discovery import Imitate
+from benchc.discover.diverged import StopDiverged
 from benchc.discover.play import Outcome
 from benchc.discover.players import Picture
 from benchc.discover.rows import lazy_rows
-from benchc.discover.settings import Imitate
 from benchc.discover.speech import ModelQuestioner
 from benchc.keyed import generator
+from benchc.models.checkpoint import has_bfloat16
 
 
 def failure_sequences(
@@ -58,13 +58,16 @@ def imitate(
         folder: Scratch folder of the trainer.
         settings: How to train.
         seed: Seed of the order.
+
+    Raises:
+        Diverged: a loss, a gradient or a weight is not finite.
     """
     chat = [{"role": "user", "content": questioner.prompt()}]
 
     def row(index: int) -> dict[str, Any]:
         picture, texts = sequences[index]
         said = [{"role": "assistant", "content": questioner.join(texts)}]
-        return {"prompt": chat, "completion": said, "images": [picture.load()]}
+        return {"prompt": chat, "completion": said, "images": [Image.fromarray(picture.load())]}
 
     trainer = SFTTrainer(
         model=questioner.model,
@@ -79,7 +82,8 @@ def imitate(
             max_length=None,
             completion_only_loss=True,
             use_cpu=not torch.cuda.is_available(),
-            bf16=torch.cuda.is_available(),
+            bf16=has_bfloat16(),
+            logging_nan_inf_filter=False,
             seed=seed,
             data_seed=seed,
             save_strategy="no",
@@ -90,7 +94,8 @@ def imitate(
             dataset_kwargs={"skip_prepare_dataset": True},
         ),
         train_dataset=lazy_rows(len(sequences), row),
-        processing_class=questioner.processor,
+        processing_class=questioner.encoder.processor,
+        callbacks=[StopDiverged(folder, "discover.imitate.learning_rate", questioner.can_speak)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()

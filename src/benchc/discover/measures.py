@@ -1,7 +1,4 @@
-"""How well a way of asking finds failures: rates and diversity, each with a 95 % interval.
-
-Never asks or judges: it counts what is in the table of asked questions.
-"""
+"""How well a way of asking finds failures: rates and diversity, each with a 95 % interval."""
 
 from __future__ import annotations
 
@@ -35,8 +32,8 @@ class Failures:
         pictures: Number of the picture of each failure, int of shape (failures,).
         embeddings: Unit vectors of the questions, shape (failures, width).
         openings: First three words of each question.
-        primitives: What each question takes, one set a failure.
-        skills: Name of the skill in the taxonomy, one a failure.
+        primitives: What each question takes, one set per failure.
+        skills: Name of the skill in the taxonomy, one per failure.
     """
 
     pictures: np.ndarray

@@ -1,32 +1,41 @@
 """The pictures that questions are asked about, clean or corrupted.
 
-Never holds a picture twice: it is drawn, and corrupted, when it is first loaded.
+A picture is drawn or decoded, and corrupted, when it is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-import numpy as np
-from PIL import Image, ImageOps
 from tqdm import tqdm
 
-from benchc.corrupt.render import corrupt
+from benchc.corrupt import CLEAN, condition
 from benchc.discover.players import Picture
 from benchc.errors import BadInput
 from benchc.keyed import generator
-from benchc.reference.picture import draw
-from benchc.reference.scene import sample_scene
+from benchc.pictures.decode import OddPicture, decode_picture
+from benchc.pictures.folder import ENDINGS, inside, picture_names
+from benchc.pictures.pixels import Pixels, pixel_hash
+from benchc.world.picture import draw
+from benchc.world.scene import sample_scene
 
-ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp"})
-UNREADABLE = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
-"""What Pillow raises at a damaged or foreign file; its PNG reader raises SyntaxError."""
+Load = Callable[[str, str, int, int | None], Pixels]
+"""Returns the picture of a key under a corruption at a severity with a reference side."""
+
+CONDITION = ("picture", "corruption", "severity", "reference_side")
+"""The columns that say which picture a question is about: what `Load` takes."""
 
 
 def pictures(
-    split: str, count: int, seed: int, corruption: str | None = None, severity: int = 0
+    split: str,
+    count: int,
+    seed: int,
+    corruption: str = CLEAN,
+    severity: int = 0,
+    reference_side: int | None = None,
 ) -> Iterator[Picture]:
     """Yield drawn pictures; splits share no scene with each other or with any training set.
 
@@ -34,60 +43,65 @@ def pictures(
         split: Names the set: training, validation, held-out.
         count: How many; a set is a prefix of every longer one.
         seed: Seed of the run.
-        corruption: What is done to every picture; None for nothing.
-        severity: Severity of the corruption, 1 to 5.
+        corruption: What is done to every picture.
+        severity: Severity of the corruption, 1 to 5; 0 for clean pictures.
+        reference_side: See `benchc.corrupt.condition`.
     """
+    load = loader(None, seed)
     for number in range(count):
         key = f"{split}/{number:05d}"
-        load = partial(reload, key, corruption or "clean", severity, seed=seed)
-        yield Picture(key, load, sample_scene("discover", split, seed, number))
+        seen = partial(load, key, corruption, severity, reference_side)
+        yield Picture(key, seen, sample_scene("discover", split, seed, number))
 
 
 def folder_pictures(
     folder: Path,
     counts: Mapping[str, int],
     seed: int,
-    corruption: str | None = None,
+    corruption: str = CLEAN,
     severity: int = 0,
+    reference_side: int | None = None,
+    needed: Collection[str] | None = None,
 ) -> dict[str, list[Picture]]:
     """Return the pictures of a folder, shuffled by key and dealt to splits without overlap.
 
     Args:
         folder: Holds pictures, at any depth.
-        counts: How many each split gets; the last ones get fewer where there are too few.
+        counts: How many each split gets, by the name of the setting that says so; the last ones
+            get fewer where there are too few.
         seed: Seed of the run.
-        corruption: What is done to every picture; None for nothing.
-        severity: Severity of the corruption, 1 to 5.
+        corruption: What is done to every picture.
+        severity: Severity of the corruption, 1 to 5; 0 for clean pictures.
+        reference_side: See `benchc.corrupt.condition`.
+        needed: Splits that must not be empty; all of them, if left out.
 
     Raises:
-        BadInput: there is no picture, or a split gets none.
+        BadInput: there is no picture, a link leads out of the folder, or a split that is needed
+            gets none.
     """
-    names = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix.lower() in ENDINGS and path.is_file()
-    )
+    try:
+        names = picture_names(folder)
+    except BadInput as error:
+        raise BadInput(f"discover.images: {folder}: {error}") from None
     if not names:
         raise BadInput(
             f"discover.images: {folder} holds no pictures ({', '.join(sorted(ENDINGS))})"
         )
+    load = loader(folder, seed)
     order = generator("discover", "folder", seed).permutation(len(names))
     dealt, start = {}, 0
     for split, count in counts.items():
         chosen = [names[i] for i in order[start : start + count]]
         start += count
-        if not chosen:
+        if not chosen and split in (counts if needed is None else needed):
+            wanted = ", ".join(f"{name} {count}" for name, count in counts.items())
             raise BadInput(
-                f"discover.images: {folder} holds {len(names)} pictures, none left for {split}; "
-                "ask for fewer in `held_out`, `validation` or `training`"
+                f"discover.images: {folder} holds {len(names)} pictures, and none is left for "
+                f"{split} ({wanted}, dealt in this order); set these so that they add up to "
+                f"{len(names)} at most, or choose other `ways`"
             )
         dealt[split] = [
-            Picture(
-                name,
-                partial(
-                    photograph, name, corruption or "clean", severity, folder=folder, seed=seed
-                ),
-            )
+            Picture(name, partial(load, name, corruption, severity, reference_side))
             for name in chosen
         ]
     return dealt
@@ -96,63 +110,57 @@ def folder_pictures(
 def refuse_unreadable(folder: Path, names: Sequence[str]) -> None:
     """Refuse pictures that cannot be read, before a training that would end at one of them.
 
-    A JPEG is decoded at an eighth of its size, which reads all of the file in little time.
-
     Raises:
         BadInput: the first one, and how many more there are.
     """
     broken = []
     for name in tqdm(names, desc="pictures", disable=None):
         try:
-            with Image.open(folder / name) as file:
-                file.draft("RGB", (file.width // 8, file.height // 8))
-                file.load()
-        except UNREADABLE as error:
-            broken.append((name, " ".join(str(error).split())))
+            _photograph(folder, name)
+        except BadInput as error:
+            broken.append(str(error))
     if broken:
-        name, reason = broken[0]
-        more = f", nor {len(broken) - 1} more" if broken[1:] else ""
-        raise BadInput(
-            f"{folder / name}: cannot be read as a picture ({reason}){more}; take it out of the "
-            "folder"
-        )
+        more = f"; {len(broken) - 1} more cannot be read" if broken[1:] else ""
+        raise BadInput(f"{broken[0]}; take it out of the folder{more}")
 
 
-def photograph(name: str, corruption: str, severity: int, folder: Path, seed: int) -> Image.Image:
-    """Return a picture file as RGB, upright, clean or corrupted; the same pixels always.
+def loader(images: Path | None, seed: int) -> Load:
+    """Return what loads the picture of a key under a condition; the same pixels always.
 
-    Raises:
-        BadInput: it cannot be read.
-    """
-    try:
-        with Image.open(folder / name) as file:
-            image = ImageOps.exif_transpose(file).convert("RGB")
-    except UNREADABLE as error:
-        reason = " ".join(str(error).split())
-        raise BadInput(f"{folder / name}: cannot be read as a picture ({reason})") from None
-    if corruption == "clean":
-        return image
-    pixels = corrupt(np.asarray(image), corruption, severity, seed=seed, image_id=name)
-    return Image.fromarray(pixels)
-
-
-def loader(images: Path | None, seed: int) -> Callable[[str, str, int], Image.Image]:
-    """Return what loads the picture of a key under a corruption at a severity.
+    A corruption's randomness is keyed by the clean pixels, as in the pool: one photograph under
+    one condition is one picture there and here.
 
     Args:
         images: The folder of the pictures; None for drawn scenes.
         seed: Seed of the run.
     """
-    if images is None:
-        return partial(reload, seed=seed)
-    return partial(photograph, folder=images, seed=seed)
+
+    def load(key: str, corruption: str, severity: int, reference_side: int | None) -> Pixels:
+        clean = _drawn(key, seed) if images is None else _photograph(images, key)
+        return condition(
+            clean,
+            corruption,
+            severity,
+            seed=seed,
+            image_id=pixel_hash(clean),
+            reference_side=reference_side,
+        )
+
+    return load
+
+
+def _photograph(folder: Path, name: str) -> Pixels:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OddPicture)
+            return decode_picture(inside(folder, name))
+    except BadInput as error:
+        raise BadInput(f"{folder / name}: {error}") from None
 
 
 @cache
-def reload(key: str, corruption: str, severity: int, seed: int) -> Image.Image:
-    """Return the picture of a key, clean or corrupted; the same pixels always."""
+def _drawn(key: str, seed: int) -> Pixels:
     split, _, number = key.rpartition("/")
     pixels = draw(sample_scene("discover", split, seed, int(number)))
-    if corruption != "clean":
-        pixels = corrupt(pixels, corruption, severity, seed=seed, image_id=key)
-    return Image.fromarray(np.ascontiguousarray(pixels))
+    pixels.flags.writeable = False
+    return pixels

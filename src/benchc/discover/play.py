@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from benchc.discover.players import Answerer, Asked, Judgement, Picture, Verifier
+from benchc.discover.players import (
+    Answerer,
+    AskedQuestion,
+    Judgement,
+    Picture,
+    Unanswered,
+    Verifier,
+)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one question.
+    """The result of one question.
 
     Attributes:
         asked: The question and where it stood.
@@ -22,7 +29,7 @@ class Outcome:
         correct: Whether they are right; None where that was not or could not be judged.
     """
 
-    asked: Asked
+    asked: AskedQuestion
     judgement: Judgement
     answer: str | None = None
     correct: bool | None = None
@@ -56,7 +63,7 @@ def play(
         verifier: Judges questions and answers.
     """
     asked = [
-        Asked(picture, number, place, text)
+        AskedQuestion(picture, number, place, text)
         for number, (picture, texts) in enumerate(zip(pictures, sequences, strict=True))
         for place, text in enumerate(texts)
     ]
@@ -68,7 +75,7 @@ def play(
     open_ones = [i for i, o in enumerate(outcomes) if o.judged and o.judgement.valid]
     valid = [outcomes[i] for i in open_ones]
     answers = answerer.answer([o.asked.picture for o in valid], [o.asked.text for o in valid])
-    answered = [(i, a) for i, a in zip(open_ones, answers, strict=True) if a is not None]
+    answered = [(i, a) for i, a in zip(open_ones, answers, strict=True) if isinstance(a, str)]
     compared = verifier.compare(
         [(outcomes[i].asked.picture, outcomes[i].asked.text) for i, _ in answered],
         [outcomes[i].judgement.truth or "" for i, _ in answered],
@@ -78,7 +85,14 @@ def play(
     for i, answer in zip(open_ones, answers, strict=True):
         judgement, correct = outcomes[i].judgement, verdicts_of.get(i)
         if correct is None:
-            what = "no answer came" if answer is None else "the answers could not be compared"
-            judgement = replace(judgement, failure=what)
-        outcomes[i] = Outcome(outcomes[i].asked, judgement, answer, correct)
+            judgement = replace(judgement, failure=_why_not(answer))
+        words = answer if isinstance(answer, str) else None
+        outcomes[i] = Outcome(outcomes[i].asked, judgement, words, correct)
     return outcomes
+
+
+def _why_not(answer: str | Unanswered | None) -> str:
+    """Return why an answer was not judged."""
+    if isinstance(answer, Unanswered):
+        return answer.reason
+    return "no answer came" if answer is None else "the answers could not be compared"

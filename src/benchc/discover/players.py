@@ -1,7 +1,4 @@
-"""The three players' interfaces and what passes between them.
-
-Never knows which models, which world or which server stands behind a player.
-"""
+"""The three players' interfaces and what passes between them."""
 
 from __future__ import annotations
 
@@ -9,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from PIL import Image
-
-from benchc.reference.scene import Scene
+from benchc.pictures.pixels import Pixels
+from benchc.world.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -20,12 +16,12 @@ class Picture:
 
     Attributes:
         key: Its name, unique within a run.
-        load: Returns it as RGB; called where the pixels are needed.
+        load: Returns it as uint8 (height, width, 3) RGB; called where the pixels are needed.
         scene: The description that drew it; None for a photograph.
     """
 
     key: str
-    load: Callable[[], Image.Image]
+    load: Callable[[], Pixels]
     scene: Scene | None = None
 
 
@@ -58,7 +54,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedQuestion:
     """One question of one sequence.
 
     Attributes:
@@ -74,13 +70,20 @@ class Asked:
     text: str
 
 
+@dataclass(frozen=True)
+class Unanswered:
+    """Why a question could not be put to the model under test: no failure of the model's."""
+
+    reason: str
+
+
 class Questioner(Protocol):
     """Writes several questions about a picture in one sequence."""
 
     def ask(
         self, pictures: Sequence[Picture], examples: Sequence[Sequence[str]], seed: int
     ) -> list[list[str]]:
-        """Return one sequence a picture: its questions, in order.
+        """Return one sequence per picture: its questions, in order.
 
         Args:
             pictures: Pictures; one may stand there several times.
@@ -93,8 +96,10 @@ class Questioner(Protocol):
 class Answerer(Protocol):
     """The model under test."""
 
-    def answer(self, pictures: Sequence[Picture], questions: Sequence[str]) -> Sequence[str | None]:
-        """Return one answer in words a question; None where none could be had."""
+    def answer(
+        self, pictures: Sequence[Picture], questions: Sequence[str]
+    ) -> Sequence[str | Unanswered | None]:
+        """Return one answer in words per question; why not, or None, where none could be had."""
         ...
 
 

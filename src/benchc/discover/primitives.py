@@ -1,12 +1,9 @@
-"""What a question takes: the things that must be perceived or inferred to answer it.
-
-Never looks at a picture: a question of the drawn world says by itself what it takes.
-"""
+"""What a question takes: the things that must be perceived or inferred to answer it."""
 
 from __future__ import annotations
 
-from benchc.reference.questions import Query
-from benchc.reference.scene import COLOURS
+from benchc.world.questions import Query
+from benchc.world.scene import COLOURS
 
 _OF_CATEGORY = {
     "word": {"reading a word"},

@@ -1,7 +1,4 @@
-"""Outcomes of a game as tables, and back as arrays for the measures.
-
-Never asks and never judges.
-"""
+"""Outcomes of a game as tables, and back as arrays for the measures."""
 
 from __future__ import annotations
 
@@ -20,15 +17,21 @@ from benchc.discover.taxonomy import build_taxonomy
 
 
 def asked_table(
-    outcomes: Sequence[Outcome], model: str, way: str, corruption: str, severity: int
+    outcomes: Sequence[Outcome],
+    model: str,
+    way: str,
+    corruption: str,
+    severity: int,
+    reference_side: int | None = None,
 ) -> pl.DataFrame:
-    """Return `discover_asked`: one row a question that was asked about held-out pictures."""
+    """Return `discover_asked`: one row per question that was asked about held-out pictures."""
     return ASKED.from_rows(
         {
             "model": model,
             "way": way,
             "corruption": corruption,
             "severity": severity,
+            "reference_side": reference_side,
             "picture": o.asked.picture.key,
             "sequence": o.asked.sequence,
             "place": o.asked.place,

@@ -1,6 +1,6 @@
 """The reward's terms, each a function of its own, on arrays: R = Delta * V * (1 - C) - P.
 
-Never calls a model. The product and the terms' names are the source's; the formulas behind
+The product and the terms' names are the source's; the formulas behind
 Delta, the size of P and the mean over a sequence are this project's.
 """
 
@@ -45,7 +45,7 @@ def lexical_diversity(openings: Sequence[str]) -> np.ndarray:
     """Return 1 - the share of the other questions of the batch with the same opening.
 
     Args:
-        openings: One a question, as `opening` returns them.
+        openings: One per question, as `opening` returns them.
 
     Returns:
         Float64 of shape (questions,), from 0 (all the same) to 1; 1 for a single question.
@@ -75,7 +75,7 @@ def sequence_reward(rewards: np.ndarray, sequences: np.ndarray, count: int) -> l
     """Return the mean reward of each sequence over its judged questions.
 
     Args:
-        rewards: One a question, NaN where the verifier failed, shape (questions,).
+        rewards: One per question, NaN where the verifier failed, shape (questions,).
         sequences: Number of the sequence of each question, 0 to `count` - 1.
         count: Number of sequences.
 

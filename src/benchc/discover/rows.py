@@ -1,7 +1,4 @@
-"""Rows for a trainer that are made when they are asked for, so that pictures are read one by one.
-
-Never copies a picture into a data set.
-"""
+"""Rows for a trainer, made when they are asked for, so that pictures are read one by one."""
 
 from __future__ import annotations
 

@@ -1,36 +1,40 @@
-"""The schemas of the tables that the stages of a discovery meet in.
+"""The schemas of the tables that the stages of a discovery meet in."""
 
-Never fills a table; `results` does.
-"""
-
-from benchc.diagnose.columns import CORRUPTION, MODEL, SEVERITY
+from benchc.config.discovery import WAYS
 from benchc.tables import INTEGER, REAL, TEXT, TEXTS, TRUTH, Column, Table
+from benchc.tables.columns import CORRUPTION, MODEL, SEVERITY
 
-_WAY = Column("way", TEXT, "way to ask: zero_shot, conme, sft, expert_iteration, rl, ...")
+_WAY = Column("way", TEXT, f"way to ask: {', '.join(WAYS)}")
 _ASKED_KEY = ("model", "way", "corruption", "severity", "sequence", "place")
 
 ASKED = Table(
     "discover_asked",
-    "one row per question that a questioner asked about held-out pictures, with its verdicts",
+    "one row per question that a questioner asked about held-out pictures, with its judgement",
     (
         MODEL,
         _WAY,
         CORRUPTION,
         SEVERITY,
+        Column(
+            "reference_side",
+            INTEGER,
+            "shorter side, pixels, at which blurs have their nominal size; NULL: on every picture",
+            True,
+        ),
         Column("sequence", INTEGER, "number of the sequence the question was written in"),
         Column("place", INTEGER, "its place in the sequence, from 0"),
         Column("picture", TEXT, "key of the picture"),
         Column("question", TEXT, "empty where the questioner wrote too few"),
-        Column("grammatical", TRUTH, "verdict: a well-formed question"),
-        Column("atomic", TRUTH, "verdict: asks one thing"),
-        Column("grounded", TRUTH, "verdict: speaks of what is in the picture"),
-        Column("objective", TRUTH, "verdict: has one right answer"),
-        Column("valid", TRUTH, "all four verdicts"),
+        Column("grammatical", TRUTH, "judged to be a well-formed question"),
+        Column("atomic", TRUTH, "judged to ask one thing"),
+        Column("grounded", TRUTH, "judged to speak of what is in the picture"),
+        Column("objective", TRUTH, "judged to have one right answer"),
+        Column("valid", TRUTH, "judged to be all four"),
         Column("truth", TEXT, "the verifier's own answer, where valid", True),
         Column("answer", TEXT, "the model's words, where it was asked", True),
         Column("correct", TRUTH, "the answer says the same as the truth", True),
         Column("failed", TRUTH, "valid and answered wrongly"),
-        Column("verifier_failure", TEXT, "why the verifier came to no verdict", True),
+        Column("verifier_failure", TEXT, "why the verifier came to no judgement", True),
         Column("primitives", TEXTS, "what must be perceived or inferred"),
     ),
     _ASKED_KEY,

@@ -1,6 +1,6 @@
 """The taxonomy of failures: topics by clustering, skills by name, meta-skills by a higher cut.
 
-Never asks anybody: names come from what the questions take and from their telling words.
+Names come from what the questions take and from their most telling words.
 """
 
 from __future__ import annotations

@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from PIL import Image
+from safetensors import SafetensorError, safe_open
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
+from benchc.config.discovery import Questioner, Reinforce
+from benchc.discover.diverged import StopDiverged
 from benchc.discover.embedding import Embedder
 from benchc.discover.memory import FailureMemory
 from benchc.discover.play import Outcome, play
@@ -28,9 +32,11 @@ from benchc.discover.reward import (
     sequence_reward,
 )
 from benchc.discover.rows import lazy_rows
-from benchc.discover.settings import Questioner, Reinforce
 from benchc.discover.speech import ModelQuestioner
 from benchc.errors import BadInput
+from benchc.errors.outward import json_text
+from benchc.models.checkpoint import has_bfloat16
+from benchc.tables import renamed_into_place
 
 MEMORY, LOG, BEST = "failure_memory.npy", "log.jsonl", "best"
 LOGGED = (
@@ -75,7 +81,7 @@ class Reward:
         log_metric: Callable[[str, float], None],
         **_: Any,
     ) -> list[float | None]:
-        """Return one reward a sequence, as `GRPOTrainer` asks for them."""
+        """Return one reward per sequence, as `GRPOTrainer` asks for them."""
         texts = [c if isinstance(c, str) else c[-1]["content"] for c in completions]
         texts = [t if isinstance(t, str) else t[-1]["text"] for t in texts]
         ended = [bool(ids) and ids[-1] in self.end_ids for ids in completion_ids]
@@ -175,12 +181,14 @@ class Watch(TrainerCallback):
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Store the memory beside the checkpoint."""
         place = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        np.save(place / MEMORY, self.reward.memory.embeddings)
+        with renamed_into_place(place / MEMORY) as temporary, temporary.open("wb") as file:
+            np.save(file, self.reward.memory.embeddings)
 
     def go_back_to(self, step: int) -> None:
         """Forget what the log says of later steps."""
         rows = [row for row in read_log(self.folder) if row["step"] <= step]
-        (self.folder / LOG).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        with renamed_into_place(self.folder / LOG) as temporary:
+            temporary.write_text("".join(json.dumps(row) + "\n" for row in rows))
         self.best = max((row.get("held_out_fdr", -1.0) for row in rows), default=-1.0)
         self.validated = max((row["step"] for row in rows if "held_out_fdr" in row), default=0)
         for row in rows:
@@ -197,7 +205,7 @@ class Watch(TrainerCallback):
 
     def _append(self, row: dict[str, Any]) -> None:
         with (self.folder / LOG).open("a") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(json_text(row) + "\n")
 
 
 def grpo_config(
@@ -230,7 +238,9 @@ def grpo_config(
         scale_rewards="group",
         mask_truncated_completions=False,
         use_cpu=not torch.cuda.is_available(),
-        bf16=torch.cuda.is_available(),
+        bf16=has_bfloat16(),
+        # Not a number would be shown as the mean of the steps before it.
+        logging_nan_inf_filter=False,
         seed=seed,
         data_seed=seed,
         save_steps=settings.checkpoint_every * settings.iterations,
@@ -266,24 +276,30 @@ def reinforce(
 
     Raises:
         Collapsed: all rewards were equal for `settings.patience` steps.
+        Diverged: a loss, a gradient or a weight is not finite.
     """
     folder.mkdir(parents=True, exist_ok=True)
     chat = [{"role": "user", "content": questioner.prompt()}]
     rows = lazy_rows(
         len(pictures),
-        lambda i: {"picture": pictures[i].key, "image": pictures[i].load(), "prompt": chat},
+        lambda i: {
+            "picture": pictures[i].key,
+            "image": Image.fromarray(pictures[i].load()),
+            "prompt": chat,
+        },
     )
     checkpoint = newest_checkpoint(folder)
     if checkpoint is not None:
         questioner.go_on_from(checkpoint)
     watch = Watch(reward, folder, validate, questioner.save, settings)
+    stop = StopDiverged(folder, "discover.reinforce.learning_rate", questioner.can_speak)
     trainer = GRPOTrainer(
         model=questioner.model,
         reward_funcs=[reward],
         args=grpo_config(folder, settings, questioner.settings, steps, seed),
         train_dataset=rows,
-        processing_class=questioner.processor,
-        callbacks=[watch],
+        processing_class=questioner.encoder.processor,
+        callbacks=[stop, watch],
     )
     # It prints each row of the log, which `log.jsonl` keeps.
     trainer.remove_callback(PrinterCallback)
@@ -301,9 +317,23 @@ def reinforce(
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
-    """Return the newest whole checkpoint of a training, or None."""
+    """Return the newest whole checkpoint of a training whose weights are finite, or None."""
     found = [p for p in folder.glob("checkpoint-*") if (p / MEMORY).is_file()]
-    return max(found, key=lambda p: int(p.name.rpartition("-")[2]), default=None)
+    newest_first = sorted(found, key=lambda p: int(p.name.rpartition("-")[2]), reverse=True)
+    return next((p for p in newest_first if _holds_finite_weights(p)), None)
+
+
+def _holds_finite_weights(checkpoint: Path) -> bool:
+    """Say whether a checkpoint can be read, and all its numbers are finite."""
+    try:
+        for file in checkpoint.glob("*.safetensors"):
+            with safe_open(file, "pt") as weights:
+                names = weights.keys()
+                if not all(bool(weights.get_tensor(n).isfinite().all()) for n in names):
+                    return False
+    except (OSError, SafetensorError):
+        return False
+    return True
 
 
 def load_best(questioner: ModelQuestioner, folder: Path) -> None:
@@ -312,6 +342,26 @@ def load_best(questioner: ModelQuestioner, folder: Path) -> None:
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a training's log; none where there is no log."""
+    """Return the rows of a training's log; none where there is no log.
+
+    A last row that was being written when the power or the disk gave out is dropped.
+
+    Raises:
+        BadInput: another row is damaged.
+    """
     path = folder / LOG
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if isinstance(row, dict) and "step" in row:
+            rows.append(row)
+        elif number < len(lines):
+            raise BadInput(
+                f"{path}, line {number}: this row of the training's log is damaged; delete the "
+                "folder, and the training starts anew"
+            )
+    return rows

@@ -1,21 +1,19 @@
-"""The ways to ask, each given the same budget of questions to learn from.
-
-Never measures: a way ends with a questioner and the examples that it is shown.
-"""
+"""The ways to ask, each given the same budget of questions to learn from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 
 from tqdm import tqdm
 
+from benchc.config.discovery import WAYS, Discover
 from benchc.discover.embedding import Embedder
 from benchc.discover.memory import FailureMemory
 from benchc.discover.play import Outcome, play
 from benchc.discover.players import Answerer, Picture, Verifier
-from benchc.discover.settings import Discover
 from benchc.discover.speech import ModelQuestioner
 from benchc.errors import BadInput
 from benchc.keyed import generator
@@ -75,6 +73,12 @@ class Game:
 
 Examples = list[list[str]]
 """Sets of example questions, one of which is shown with a prompt; none where it is empty."""
+
+
+def learn(way: str, game: Game) -> Examples:
+    """Let the questioner learn in a way of `WAYS`; return the examples to show with each prompt."""
+    examples: Examples = resolve_name(WAYS[way].learn)(game)
+    return examples
 
 
 def zero_shot(game: Game) -> Examples:
@@ -162,17 +166,6 @@ def without_diversity(game: Game) -> Examples:
         print(collapse)
         load_best(game.questioner, game.folder)
         return []
-
-
-WAYS: dict[str, Callable[[Game], Examples]] = {
-    "zero_shot": zero_shot,
-    "conme": conme,
-    "sft": fine_tuning,
-    "expert_iteration": expert_iteration,
-    "rl": reinforcement,
-    "sft_rl": warm_start,
-    "rl_no_diversity": without_diversity,
-}
 
 
 def _sequences(game: Game) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchc.tables import renamed_into_place
+
 GAME, REQUESTS = "game.json", "requests"
 """What the folder is of; one byte for each request to the verifier."""
 UNFINISHED = (GAME, REQUESTS, "checkpoint-*", "warm", "sft", "README.md")
@@ -30,8 +32,8 @@ def claim(folder: Path, game: Mapping[str, Any]) -> None:
     text = json.dumps(game, sort_keys=True)
     if not record.is_file() or record.read_text(encoding="utf-8") != text:
         _remove(folder, *UNFINISHED, *RESULTS)
-        folder.mkdir(parents=True, exist_ok=True)
-        record.write_text(text, encoding="utf-8")
+        with renamed_into_place(record) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def finish(folder: Path) -> None:

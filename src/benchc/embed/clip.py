@@ -1,6 +1,6 @@
 """CLIP embeddings of samples, through open_clip.
 
-Never fetches weights: a folder, a file, or what an earlier download left in the cache.
+Weights come from a folder, a file, or what an earlier download left in the cache.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from benchc.checked import nearest
+from benchc.config.checked import nearest
 from benchc.errors import BadInput
-from benchc.infer.asked import asked_images
-from benchc.pixels import decode
+from benchc.infer.questionnaire import asked_images
+from benchc.pictures.decode import decode_stored
 from benchc.tables import EMBEDDINGS
 
 _ALL_TOKENS = 4096
@@ -91,7 +91,7 @@ def embed_samples(
     ids = shown["image_id"].to_list()
     with tqdm(total=len(ids) + len(texts), desc="embed", unit="item", disable=None) as progress:
         pictures = _batched(
-            lambda rows: clip.embed_pictures([decode(data) for data in rows]),
+            lambda rows: clip.embed_pictures([decode_stored(data) for data in rows]),
             shown["bytes"].to_list(),
             batch_size,
             progress,
@@ -111,7 +111,9 @@ def embed_samples(
     )
 
 
-def _batched(embed: Any, items: Sequence[Any], size: int, progress: tqdm) -> Iterator[np.ndarray]:
+def _batched(
+    embed: Any, items: Sequence[Any], size: int, progress: "tqdm[Any]"
+) -> Iterator[np.ndarray]:
     vectors: list[np.ndarray] = []
     for start in range(0, len(items), size):
         batch = items[start : start + size]

@@ -6,30 +6,37 @@ Never sends a token, and never downloads a second time because a checksum was wr
 import hashlib
 import os
 import shutil
+import ssl
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-import requests
-from requests.adapters import HTTPAdapter
+import httpx2
 from tqdm import tqdm
 from urllib3.exceptions import MaxRetryError
 from urllib3.util import Retry
 
 from benchc.errors import BadInput
+from benchc.errors.outward import excerpt
+from benchc.fetch.client import Bounds, bounded
 
 TRIES = 5
 """Attempts in a row that bring nothing new."""
 _LONGEST_WAIT = 600
-_TIMEOUT = (10, 60)
+_TIMEOUT = httpx2.Timeout(60, connect=10)
+MOST = 20_000_000_000
+"""Bytes of a file whose size nobody says, at most."""
 BUSY = (408, 429, 500, 502, 503, 504)
-# What a cut loses of the last piece is fetched again.
-_CHUNK = 1 << 16
 _WEB_PAGES = (b"<!doctype html", b"<html")
 
 
-def fetch_address(url: str, target: Path, algorithm: str, expected: str) -> None:
+def fetch_address(
+    url: str, target: Path, algorithm: str, expected: str, size: int | None = None
+) -> list[str]:
     """Fetch the file at `url` to `target`, unless it is there already.
 
     What has come so far is kept beside it as `NAME.part`, and a later call goes on from there.
@@ -39,22 +46,28 @@ def fetch_address(url: str, target: Path, algorithm: str, expected: str) -> None
         target: File to write; its folder is made.
         algorithm: `sha256` or `md5`.
         expected: The file's checksum, lower-case hexadecimal digits.
+        size: The file's size in bytes, if it is known.
+
+    Returns:
+        Other hosts that the request was sent on to, in order.
 
     Raises:
-        BadInput: the server refuses, cannot be reached or sends something else; the disk is too
-            small; the checksum differs.
+        BadInput: the server refuses, cannot be reached, is too slow, or sends something else or
+            more; the disk is too small; the checksum differs.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_file():
         found = checksum(target, algorithm)
         if found == expected:
-            return
+            return []
         raise BadInput(
             f"{target}: its {algorithm} is {found}, and {expected} was expected; "
             "delete it to fetch it again"
         )
     part = target.with_name(f"{target.name}.part")
-    _fill(part, url, target.name)
+    parts = urlsplit(url)
+    bounds = Bounds(str(parts.hostname), size or sys.maxsize, parts.scheme == "https")
+    _fill(part, url, target.name, size, bounds)
     found = checksum(part, algorithm)
     if found != expected:
         size = part.stat().st_size
@@ -65,6 +78,7 @@ def fetch_address(url: str, target: Path, algorithm: str, expected: str) -> None
             "put the new checksum into the config"
         )
     os.replace(part, target)
+    return bounds.sent_on_to
 
 
 def checksum(path: Path, algorithm: str) -> str:
@@ -100,9 +114,18 @@ def need_space(folder: Path, size: int) -> None:
     free = shutil.disk_usage(folder).free
     if size > free:
         raise BadInput(
-            f"{folder}: {size / 1e9:.1f} GB are to be written and {free / 1e9:.1f} GB are free; "
-            "make room, or run in another folder with --directory"
+            f"{folder}: {readable(size)} are to be written and {readable(free)} are free; make room"
         )
+
+
+def readable(size: float) -> str:
+    """Return a number of bytes in the unit that fits it: 0 B, 999 B, 1.5 KB, 20 GB."""
+    unit = "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if abs(size) < 999.5:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.0f} {unit}" if unit == "B" or abs(size) >= 9.95 else f"{size:.1f} {unit}"
 
 
 def is_web_page(start: bytes) -> bool:
@@ -125,47 +148,57 @@ def _hash(algorithm: str) -> "hashlib._Hash":
     return hashlib.new(algorithm, usedforsecurity=False)
 
 
-def _fill(part: Path, url: str, name: str) -> None:
+def _fill(part: Path, url: str, name: str, size: int | None, bounds: Bounds) -> None:
     """Append to `part` until the server has no more, over cuts; a cut that brings bytes is free."""
-    session = requests.Session()
-    # Connections are retried below, where it is known how much has come.
-    answers = patience(connect=0, read=0, other=0, status=TRIES)
-    session.mount("https://", HTTPAdapter(max_retries=answers))
-    session.mount("http://", HTTPAdapter(max_retries=answers))
     left = patience()
     furthest = _size(part)
-    with session, tqdm(desc=name, unit="B", unit_scale=True, disable=None, leave=False) as bar:
+    client = bounded(httpx2.Client(timeout=_TIMEOUT), bounds)
+    with client, tqdm(desc=name, unit="B", unit_scale=True, disable=None, leave=False) as bar:
         while True:
+            trouble: Exception
+            answer = None
             try:
-                return _append(part, session, url, bar)
-            except requests.exceptions.SSLError as error:
+                return _append(part, client, url, size, bar)
+            except _BusyError as error:
+                trouble, answer = error, error.answer
+            except (httpx2.TransportError, _CutError) as error:
+                trouble = error
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                raise BadInput(f"{shown(url)}: {_reason(error, url)}") from None
+            _refuse_certificate(trouble, url)
+            if _size(part) > furthest:
+                furthest = _size(part)
+                left = patience()
+            try:
+                left = left.increment(error=trouble)
+            except MaxRetryError:
                 raise BadInput(
-                    f"{shown(url)}: its certificate is not accepted ({_reason(error)}); "
-                    "take another address of the same file"
+                    f"{shown(url)}: {_reason(trouble, url)}; given up after {TRIES + 1} tries"
+                    f"{through_proxy(url)}; {_size(part)} bytes are kept, run again to go on"
                 ) from None
-            except (requests.ConnectionError, requests.Timeout, _CutError) as error:
-                if _size(part) > furthest:
-                    furthest = _size(part)
-                    left = patience()
-                try:
-                    left = left.increment(error=error)
-                except MaxRetryError:
-                    raise BadInput(
-                        f"{shown(url)}: {_reason(error)}; given up after {TRIES + 1} tries"
-                        f"{through_proxy(url)}; {_size(part)} bytes are kept, run again to go on"
-                    ) from None
-                left.sleep()
+            # Only the answer's headers are looked at, and all libraries' answers have those.
+            left.sleep(cast(Any, answer))
 
 
 class _CutError(Exception):
     """The answer ended before the file did."""
 
 
-def _append(part: Path, session: requests.Session, url: str, bar: tqdm) -> None:
+class _BusyError(Exception):
+    """The server has no time now."""
+
+    def __init__(self, answer: httpx2.Response):
+        super().__init__(f"{answer.status_code}, it has no time")
+        self.answer = answer
+
+
+def _append(
+    part: Path, client: httpx2.Client, url: str, size: int | None, bar: "tqdm[Any]"
+) -> None:
     start = _size(part)
     # Compressed in transit, a file could not be continued at a byte.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-    with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as answer:
+    with client.stream("GET", url, headers=headers) as answer:
         if answer.status_code == 416 and start:
             # The part is as long as the file or longer: its checksum tells.
             if answer.headers.get("Content-Range") != f"bytes */{start}":
@@ -175,22 +208,58 @@ def _append(part: Path, session: requests.Session, url: str, bar: tqdm) -> None:
         _refuse(answer, url)
         if start and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             start = 0  # the server does not continue files
-        rest = int(answer.headers.get("Content-Length") or 0)
-        need_space(part.parent, rest - (_size(part) - start))
-        bar.total, bar.n = start + rest, start
-        with part.open("r+b" if start else "wb") as out:
+        most = _most(answer, start, size, url)
+        need_space(part.parent, (most or 0) - _size(part))
+        bar.total, bar.n = most, start
+        with _disk(part, url), part.open("r+b" if start else "wb") as out:
             out.seek(start)
             try:
-                for chunk in answer.iter_content(_CHUNK):
+                for chunk in answer.iter_raw():
                     if not out.tell() and is_web_page(chunk):
                         raise _web_page(url)
+                    if out.tell() + len(chunk) > (most or MOST):
+                        raise _too_long(url, most)
                     out.write(chunk)
                     bar.update(len(chunk))
-            except requests.exceptions.ChunkedEncodingError as error:
+            except httpx2.TransportError as error:
+                if isinstance(error, httpx2.TimeoutException):
+                    raise
                 raise _CutError(f"the connection was cut at byte {out.tell()}") from error
 
 
-def _refuse(answer: requests.Response, url: str) -> None:
+def _most(answer: httpx2.Response, start: int, size: int | None, url: str) -> int | None:
+    """Return the size of the whole file, as the config or the answer says; None if nobody does."""
+    said = answer.headers.get("Content-Length")
+    promised = start + int(said) if said and said.isdecimal() else None
+    if size is not None and promised is not None and promised != size:
+        raise BadInput(
+            f"{shown(url)}: it has {promised} bytes, and `size` says {size}; nothing was fetched"
+        )
+    return promised if size is None else size
+
+
+def _too_long(url: str, most: int | None) -> BadInput:
+    if most is None:
+        return BadInput(
+            f"{shown(url)}: the server does not say how long the file is, and more than "
+            f"{readable(MOST)} came; give its `size` in bytes if it is that long"
+        )
+    return BadInput(f"{shown(url)}: more came than the {most} bytes that it has")
+
+
+@contextmanager
+def _disk(part: Path, url: str) -> Iterator[None]:
+    """Turn a disk that takes no more into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"{part}: cannot be written ({error.strerror}); what came is kept, make room and run "
+            "again to go on"
+        ) from None
+
+
+def _refuse(answer: httpx2.Response, url: str) -> None:
     place, status = shown(url), answer.status_code
     said = {
         401: "401, it wants a login, and addresses are fetched without one; "
@@ -201,11 +270,20 @@ def _refuse(answer: requests.Response, url: str) -> None:
     }
     if status in said:
         raise BadInput(f"{place}: {said[status]}")
-    if status >= 400:
-        tries = f", also after {TRIES} more tries" if status in BUSY else ""
-        raise BadInput(f"{place}: {status} {answer.reason}{tries}; run again later to go on")
+    if status in BUSY:
+        raise _BusyError(answer)
+    if status not in (200, 206):
+        raise BadInput(
+            f"{place}: {status} {answer.reason_phrase}, which is no file; run again later to go on"
+        )
     if answer.headers.get("Content-Type", "").startswith("text/html"):
         raise _web_page(url)
+    packed = answer.headers.get("Content-Encoding", "identity").strip().lower()
+    if packed not in ("", "identity"):
+        raise BadInput(
+            f"{place}: it comes compressed ({packed}) although it was asked for as it is; take "
+            "another address of the same file"
+        )
 
 
 def _web_page(url: str) -> BadInput:
@@ -219,13 +297,27 @@ def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, _CutError):
+def _refuse_certificate(error: BaseException | None, url: str) -> None:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            raise BadInput(
+                f"{shown(url)}: its certificate is not accepted ({error.verify_message}); "
+                "take another address of the same file"
+            ) from None
+        error = error.__cause__ or error.__context__
+
+
+def _reason(error: Exception, url: str) -> str:
+    if isinstance(error, _CutError | _BusyError):
         return str(error)
-    if isinstance(error, requests.exceptions.ProxyError):
+    if isinstance(error, httpx2.TooManyRedirects):
+        return "it sends the request on and on; check the address"
+    if isinstance(error, httpx2.ProxyError) or (
+        isinstance(error, httpx2.ConnectError) and through_proxy(url)
+    ):
         return "the proxy does not answer"
-    if isinstance(error, requests.Timeout):
+    if isinstance(error, httpx2.TimeoutException):
         return "it does not answer in time"
-    if isinstance(error, requests.exceptions.SSLError):
-        return str(error).rpartition("] ")[2].split(" (_ssl")[0].rstrip(")'\"")
-    return "it cannot be reached"
+    if isinstance(error, httpx2.ConnectError | httpx2.ReadError | httpx2.WriteError):
+        return "it cannot be reached"
+    return f"it does not answer as a web server does ({excerpt(str(error), 100)})"

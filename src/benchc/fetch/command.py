@@ -1,4 +1,4 @@
-"""The `benchc fetch` command; never holds logic.
+"""The `benchc fetch` command.
 
 Heavy libraries are loaded when it runs, not when it is listed.
 """
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 
-from benchc import inline
-from benchc.checked import checked
-from benchc.fetch.origin import Request
+from benchc.config import inline
+from benchc.config.checked import checked
+from benchc.config.origin import Request
 from benchc.fetch.stage import fetch as fetch_to
 
 app = typer.Typer(no_args_is_help=True, help="Fetch a benchmark or a model, once and checked.")

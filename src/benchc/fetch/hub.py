@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import httpx2
 from huggingface_hub import HfApi
@@ -22,13 +23,23 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
+from huggingface_hub.utils import (
+    close_session,
+    disable_progress_bars,
+    filter_repo_objects,
+    set_client_factory,
+)
+from huggingface_hub.utils._http import default_client_factory
 from urllib3.exceptions import MaxRetryError
 
+from benchc.config.origin import COMMIT, Request
 from benchc.errors import BadInput
+from benchc.errors.outward import excerpt
 from benchc.fetch.address import BUSY, is_web_page, need_space, patience, through_proxy
-from benchc.fetch.origin import COMMIT, Request
+from benchc.fetch.client import Bounds, bounded
 
+ANSWER = 32_000_000
+"""Bytes of an answer that is no file, at most."""
 _MOST_NAMES = 8
 _TRIES = 3
 _Answer = TypeVar("_Answer")
@@ -55,20 +66,22 @@ def resolve(api: HfApi, wanted: Request) -> str:
     revision = str(wanted.revision)
     if COMMIT.fullmatch(revision):
         return revision
-    with _refusals(api, wanted):
+    with _refusals(api, wanted), _bounds(api):
         info = _patiently(
             lambda: api.repo_info(str(wanted.hub_id), repo_type=wanted.repo_type, revision=revision)
         )
     return str(info.sha)
 
 
-def fetch_hub(api: HfApi, wanted: Request, commit: str, folder: Path) -> list[str]:
+def fetch_hub(
+    api: HfApi, wanted: Request, commit: str, folder: Path
+) -> tuple[list[str], list[str]]:
     """Fetch the files that a request names into `folder`, under their names in the repository.
 
     What is there already is not fetched again, and a file comes whole or not at all.
 
     Returns:
-        The names, sorted.
+        The names, sorted, and the other hosts that requests were sent on to.
 
     Raises:
         BadInput: as `resolve`, or no file fits, the disk is too small, a checksum differs.
@@ -81,11 +94,12 @@ def fetch_hub(api: HfApi, wanted: Request, commit: str, folder: Path) -> list[st
     if not os.isatty(2):
         disable_progress_bars()
 
-    with _refusals(api, wanted):
+    with _refusals(api, wanted), _bounds(api) as bounds:
         tree = api.list_repo_tree(**place, recursive=True)
         sizes = {entry.path: entry.size for entry in tree if isinstance(entry, RepoFile)}
         names = _chosen(wanted, sorted(sizes))
         need_space(folder, sum(sizes[n] for n in names if not (folder / n).is_file()))
+        bounds.most = max(ANSWER, *(sizes[name] for name in names))
         patterns = list(wanted.files) or None
         _patiently(
             lambda: api.snapshot_download(**place, local_dir=folder, allow_patterns=patterns)
@@ -97,7 +111,21 @@ def fetch_hub(api: HfApi, wanted: Request, commit: str, folder: Path) -> list[st
     wrongs = [_wrong_file(wanted, folder, mismatch) for mismatch in checked.mismatches]
     if wrongs:
         raise wrongs[0]
-    return names
+    return names, bounds.sent_on_to
+
+
+@contextmanager
+def _bounds(api: HfApi) -> Iterator[Bounds]:
+    """Give the hub's client bounds; a list of files is short, a file as long as that list says."""
+    endpoint = urlsplit(api.endpoint)
+    bounds = Bounds(str(endpoint.hostname), ANSWER, endpoint.scheme == "https")
+    close_session()
+    set_client_factory(lambda: bounded(default_client_factory(), bounds))
+    try:
+        yield bounds
+    finally:
+        close_session()
+        set_client_factory(default_client_factory)
 
 
 def _wrong_file(wanted: Request, folder: Path, mismatch: Mapping[str, object]) -> BadInput:
@@ -172,6 +200,8 @@ def _first(error: BaseException) -> BaseException:
 def _reason(error: BaseException, api: HfApi, wanted: Request) -> str:
     sent = "the account of HF_TOKEN" if api.token else "nobody: HF_TOKEN is not set"
     status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+    if isinstance(error, httpx2.TooManyRedirects):
+        return f"{api.endpoint} sends the request on and on"
     if isinstance(error, OfflineModeIsEnabled):
         return "HF_HUB_OFFLINE is set; unset it to fetch"
     if isinstance(error, GatedRepoError):
@@ -203,4 +233,4 @@ def _reason(error: BaseException, api: HfApi, wanted: Request) -> str:
             f"{first.partition(': ')[2]} It was not kept: a web page came in its place, or the "
             "line broke; run again to go on"
         )
-    return first
+    return excerpt(first, 300)

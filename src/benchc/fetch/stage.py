@@ -4,18 +4,20 @@ Never fetches what an earlier call has fetched, and writes the record last.
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from benchc.config.origin import COMMIT, Request, file_name
 from benchc.errors import BadInput
-from benchc.fetch.origin import COMMIT, Request, file_name
-from benchc.tables import renamed_into_place
+from benchc.tables import write_json
 
 
 def fetch(wanted: Request, folder: Path) -> dict[str, Any]:
     """Fetch what `wanted` names into `folder`, and return its record.
 
-    The record says `hub_id` and `commit`, or `url` and checksum, and the names of the `files`.
+    The record says `hub_id` and `commit`, or `url` and checksum, the names of the `files`, and the
+    other hosts that requests were `sent_on_to`, if any.
 
     Raises:
         BadInput: it cannot be fetched; what has come stays for the next call.
@@ -26,20 +28,23 @@ def fetch(wanted: Request, folder: Path) -> dict[str, Any]:
 
         algorithm = "sha256" if wanted.sha256 else "md5"
         name, expected = file_name(wanted.url), wanted.sha256 or str(wanted.md5)
-        fetch_address(wanted.url, folder / name, algorithm, expected)
+        url = wanted.url + _query(wanted)
+        elsewhere = fetch_address(url, folder / name, algorithm, expected, wanted.size)
         record: dict[str, Any] = {"url": shown(wanted.url), algorithm: expected, "files": [name]}
     else:
         from benchc.fetch.hub import connect, fetch_hub, resolve
 
         api = connect()
         commit = _remembered(folder) or resolve(api, wanted)
-        _write({"commit": commit}, _commit_file(folder))
-        names = fetch_hub(api, wanted, commit, folder)
+        write_json(_commit_file(folder), {"commit": commit})
+        names, elsewhere = fetch_hub(api, wanted, commit, folder)
         record = {"hub_id": wanted.hub_id, "commit": commit, "files": names}
     if wanted.unpack:
         _unpack_all(folder, record["files"])
     record = {**record, "unpacked": wanted.unpack}
-    _write(record, _record_file(folder))
+    if elsewhere:
+        record["sent_on_to"] = elsewhere
+    write_json(_record_file(folder), record)
     return record
 
 
@@ -47,14 +52,18 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Return the record of a folder that `fetch` filled.
 
     Raises:
-        BadInput: it was not filled, or not to the end.
+        BadInput: it was not filled, or not to the end, or its record is damaged.
     """
-    try:
-        return json.loads(_record_file(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    file = _record_file(folder)
+    if not file.is_file():
         raise BadInput(
             f"{folder}: nothing was fetched there to the end; run `snakemake fetch_all --cores 1`"
-        ) from None
+        )
+    record = _read(file)
+    files = record.get("files")
+    if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+        raise BadInput(f"{file}: it does not say which files came; {_ANEW}")
+    return record
 
 
 def place(folder: Path, inner: Path = Path()) -> Path:
@@ -85,9 +94,38 @@ def _remembered(folder: Path) -> str | None:
     file = _commit_file(folder)
     if not file.is_file():
         return None
-    commit = json.loads(file.read_text(encoding="utf-8"))["commit"]
-    assert COMMIT.fullmatch(commit)
+    commit = _read(file).get("commit")
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
+        raise BadInput(f"{file}: it holds no commit of 40 hexadecimal digits; {_ANEW}")
     return commit
+
+
+_ANEW = "delete it and fetch again"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Return what a file of this stage says."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or "it is damaged"
+        raise BadInput(f"{file}: cannot be read ({reason}); {_ANEW}") from None
+    if not isinstance(content, dict):
+        raise BadInput(f"{file}: it is damaged; {_ANEW}")
+    return content
+
+
+def _query(wanted: Request) -> str:
+    """Return what stands behind an address, from the variable that holds it."""
+    if wanted.query_variable is None:
+        return ""
+    query = os.environ.get(wanted.query_variable, "").strip()
+    if not query:
+        raise BadInput(
+            f"environment variable {wanted.query_variable} is not set; it should hold what stands "
+            f"behind the ? of {wanted.url}"
+        )
+    return f"?{query.removeprefix('?')}"
 
 
 def _unpack_all(folder: Path, names: list[str]) -> None:
@@ -97,7 +135,7 @@ def _unpack_all(folder: Path, names: list[str]) -> None:
     if not archives:
         raise BadInput(f"{folder}: `unpack` is set, and no archive is among {', '.join(names)}")
     for name in archives:
-        unpack(folder / name)
+        unpack(folder / name, keep=names)
 
 
 def _record_file(folder: Path) -> Path:
@@ -106,8 +144,3 @@ def _record_file(folder: Path) -> Path:
 
 def _commit_file(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.commit.json")
-
-
-def _write(content: dict[str, Any], path: Path) -> None:
-    with renamed_into_place(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")

@@ -1,27 +1,35 @@
 """What a careful person wants to see of a model before it is asked everything.
 
-Never judges answers: it shows how a model is asked and whether a batch changes what it says.
+It shows how a model is asked, and whether a batch changes what it says.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from benchc.config.models import Model
 from benchc.errors import BadInput
-from benchc.infer.prompt import option_labels
-from benchc.infer.scores import Backend, Question, Score, prediction_columns
-from benchc.infer.settings import Model
-from benchc.pixels import decode
+from benchc.infer import looks
+from benchc.infer.letters import refuse_other_words
+from benchc.models.prompt import option_labels
+from benchc.models.scores import Backend, Question, Score, most_seen, prediction_columns
+from benchc.pictures.decode import decode_stored
 from benchc.tables import IMAGES, SAMPLES
 
 #: How far a batch may move an option's probability: rounding, by precision.
 TOLERANCE = {"float32": 1e-5, "bfloat16": 0.02, "float16": 0.01}
 _SERVER_TOLERANCE = 0.02
 _SHOWN = 3
+_WAYS_OUT = {
+    "transformers": "use `batch_size: 1`, or another `attention`, and check again",
+    "openai": "use `concurrency: 1`, so that the server batches nothing, and check again",
+}
+_EDGE = 8
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ def pool_samples(samples: Path, images: Path, count: int) -> list[Sample]:
     return [
         Sample(
             row["sample_id"],
-            Question(decode(row["bytes"]), row["question"], tuple(row["options"])),
+            Question(decode_stored(row["bytes"]), row["question"], tuple(row["options"])),
         )
         for row in chosen.sort("sample_id").iter_rows(named=True)
     ]
@@ -52,7 +60,7 @@ def pool_samples(samples: Path, images: Path, count: int) -> list[Sample]:
 
 def drawn_samples(count: int) -> list[Sample]:
     """Return `count` questions about drawn scenes, for a run that has no pool yet."""
-    from benchc.reference.world import draw, draw_pool
+    from benchc.world.samples import draw, draw_pool
 
     return [
         Sample(s.ref, Question(draw(s.scene), s.question, tuple(s.options)))
@@ -70,7 +78,8 @@ def check(key: str, settings: Model, backend: Backend, samples: Sequence[Sample]
         samples: Questions to try; the first few are shown.
 
     Raises:
-        BadInput: behind the last line, where a batch gives other answers than its items alone.
+        BadInput: behind the last line, where nothing was answered, a batch gives other answers
+            than its items alone, no picture changes an answer, or letters hold too little.
     """
     for sample in samples[:: max(1, len(samples) // _SHOWN)][:_SHOWN]:
         yield from _shown(sample, settings, backend)
@@ -80,7 +89,7 @@ def check(key: str, settings: Model, backend: Backend, samples: Sequence[Sample]
     named = ", ".join(f"{name} {value}" for name, value in backend.ran_on().items())
     yield f"{key}: {named}"
     a_sample = [1000 * seconds / len(asked) for seconds in (batch_seconds, single_seconds)]
-    yield f"time: {a_sample[0]:.1f} ms a sample in a batch, {a_sample[1]:.1f} ms alone"
+    yield f"time: {a_sample[0]:.1f} ms per sample in a batch, {a_sample[1]:.1f} ms alone"
     masses = [score.option_mass for score in together if score.option_mass is not None]
     if masses:
         low = "" if np.mean(masses) >= 0.5 else "; this model would not answer with a letter here"
@@ -91,19 +100,34 @@ def check(key: str, settings: Model, backend: Backend, samples: Sequence[Sample]
         yield "not answered: " + ", ".join(f"{count} {status}" for status, count in counted)
     difference, flips = compared(together, alone)
     allowed = TOLERANCE.get(str(getattr(settings, "dtype", "")), _SERVER_TOLERANCE)
-    verdict = "fine" if difference <= allowed else "NOT FINE"
     yield (
         f"a batch of {len(asked)} against one at a time: probabilities differ by {difference:.1e} "
-        f"at most (allowed {allowed:.0e}), {flips} answers change: {verdict}"
+        f"at most (allowed {allowed:.0e}), {flips} answers change"
     )
-    if difference > allowed:
-        ways_out = {
-            "transformers": "use `batch_size: 1`, or another `attention`, and check again",
-            "openai": "use `concurrency: 1`, so that the server batches nothing, and check again",
-        }
-        raise BadInput(
-            f"{key}: what shares a batch changes its answers; {ways_out[settings.backend]}"
-        )
+    seen = looks.trial(backend)
+    yield f"pictures: {seen.said()}: {seen.verdict}"
+    faults = [
+        f"none of the questions was answered: {most_seen(together)}"
+        if len(failed) == len(together)
+        else "",
+        f"what shares a batch changes its answers; {_WAYS_OUT[settings.backend]}"
+        if difference > allowed
+        else "",
+    ]
+    for fault in filter(None, faults):
+        yield f"{key}: NOT FINE"
+        raise BadInput(f"{key}: {fault}")
+    if seen.verdict == looks.DOES_NOT:
+        yield f"{key}: NOT FINE"
+    seen.refuse_blindness(key)
+    try:
+        warning = refuse_other_words(key, settings, seen.option_mass)
+    except BadInput:
+        yield f"{key}: NOT FINE"
+        raise
+    if warning:
+        yield warning
+    yield f"{key}: fine"
 
 
 def compared(some: Sequence[Score], others: Sequence[Score]) -> tuple[float, int]:
@@ -140,6 +164,8 @@ def _shown(sample: Sample, settings: Model, backend: Backend) -> Iterator[str]:
     seen = backend.explain(question)
     yield f"  prompt{f' ({seen.prompt_tokens} tokens)' if seen.prompt_tokens else ''}:"
     yield from (f"    | {line}" for line in seen.prompt.split("\n"))
+    if seen.prompt_ids:
+        yield f"  ids: {listed(seen.prompt_ids)}"
     p = prediction_columns(score, settings.temperature)["p"]
     assert isinstance(p, list)
     yield "  options as tokens, with their probabilities among the options:"
@@ -151,3 +177,14 @@ def _shown(sample: Sample, settings: Model, backend: Backend) -> Iterator[str]:
     yield "  likeliest next tokens:"
     yield "    " + "  ".join(f"{text!r} {value:.4f}" for text, value in seen.next_tokens)
     yield ""
+
+
+def listed(ids: Sequence[tuple[str, int]]) -> str:
+    """Return tokens with their ids in one line, like ones in a row counted, the middle left out."""
+    runs: list[str] = []
+    for (token, number), same in groupby(ids):
+        count = len(list(same))
+        runs.append(f"{token!r} {number}" + (f" x {count}" if count > 1 else ""))
+    if len(runs) > 2 * _EDGE:
+        runs[_EDGE:-_EDGE] = ["..."]
+    return ", ".join(runs)

@@ -3,18 +3,25 @@
 Heavy libraries are loaded when they run, not when they are listed.
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import typer
 
-from benchc import inline
-from benchc.checked import checked
+from benchc.config import inline
+from benchc.config.checked import checked
+from benchc.config.models import Model
 from benchc.errors import BadInput
-from benchc.fetch.stage import place, read_record
-from benchc.infer.settings import Model, TransformersModel
-from benchc.tables import PREDICTIONS, renamed_into_place
+from benchc.fetch.checkpoint import recorded_and_loadable
+from benchc.tables import ATTEMPT, PREDICTIONS, TO_ASK_AGAIN, metadata, write_json
+
+if TYPE_CHECKING:
+    from benchc.infer.looks import Trial
+    from benchc.models.scores import Backend
 
 app = typer.Typer(no_args_is_help=True, help="Ask a model, and keep its option probabilities.")
 
@@ -32,7 +39,9 @@ def predict(
     settings: str = typer.Option(help="JSON as in the config, or a file that holds it."),
     samples: Path = typer.Option(help="samples.parquet of the pool."),
     images: Path = typer.Option(help="images.parquet of the pool."),
-    corrupted: list[Path] = typer.Option(help="Tables of the corrupt stage, one a corruption."),
+    corrupted: list[Path] = typer.Option(
+        help="Tables of the corrupt stage, one per corruption; repeat."
+    ),
     selection: Path | None = typer.Option(
         None, help="selection.parquet: ask kept and control samples only."
     ),
@@ -41,9 +50,12 @@ def predict(
     ),
     out: Path = typer.Option(help="File to write, predictions.parquet."),
     chunks: Path | None = typer.Option(
-        None, help="Folder of finished chunks; `chunks` beside OUT by default."
+        None, help="Folder of the model's answers; `chunks` beside OUT by default."
     ),
-    shard: int = typer.Option(0, min=0, help="Which share of the chunks to compute, from 0."),
+    attempt: int = typer.Option(
+        1, min=1, help="How often this is run because questions failed; kept in OUT."
+    ),
+    shard: int = typer.Option(0, min=0, help="Which share of the questions to ask, from 0."),
     shards: int = typer.Option(1, min=1, help="How many shares there are."),
     seed: int = typer.Option(1, help="The seed the pictures were corrupted with."),
     reference_side: int | None = typer.Option(None, help="As given to `benchc corrupt render`."),
@@ -54,25 +66,40 @@ def predict(
 ) -> None:
     """Predict with one model, clean, blank and corrupted.
 
-    Finished chunks are kept, so that a killed command goes on where it was; `run.json` beside OUT
-    says what the predictions were made with.
+    Answers are kept, so that a killed command goes on where it was; `run.json` beside OUT says what
+    the predictions were made with.
+
+    Example: benchc infer predict llava --settings '{path: reference/llava, instruction: ""}'
+    --samples results/pool/samples.parquet --images results/pool/images.parquet
+    --corrupted results/corrupt/fog.parquet --seed 1 --out results/infer/llava/predictions.parquet
     """
     from benchc.corrupt.selftest import selftest
-    from benchc.infer import asked, backends, run
+    from benchc.infer import looks, questionnaire, run
+    from benchc.infer.letters import refuse_other_words
     from benchc.infer.rendering import renderers
+    from benchc.models import backends
+    from benchc.running import fingerprint
 
     if shard >= shards:
         raise BadInput(
             f"--shard {shard}: shards count from 0, so of {shards} the last is {shards - 1}"
         )
-    model, loaded = located(_settings(settings), fetched)
+    model, loaded = recorded_and_loadable(_settings(settings), fetched)
     kept = chunks or out.parent / "chunks"
-    questions = asked.read(samples, images, corrupted, selection, seed, reference_side)
+    questions = questionnaire.read(samples, images, corrupted, selection, seed, reference_side)
     part = run.Part(kept, shard, shards)
     model_key = backends.model_key(model, threads, kept.parent / "hashes.json")
-    with renderers(workers) as submit:
+
+    def load() -> tuple[Backend, Trial]:
         backend = backends.load(loaded, threads, shard)
-        answers = run.predict(key, model, backend, questions, model_key, part, submit)
+        seen = looks.trial(backend)
+        seen.refuse_blindness(key)
+        if warning := refuse_other_words(key, loaded, seen.option_mass):
+            typer.echo(f"warning: {warning}", err=True)
+        return backend, seen
+
+    with renderers(workers) as submit:
+        answers = run.predict(key, model, load, questions, model_key, part, submit)
     differing = selftest()
     if differing:
         typer.echo(
@@ -84,13 +111,21 @@ def predict(
         "model": key,
         # Where a checkpoint lies is not what was asked: the record is the same in any folder.
         "settings": model.result_settings(),
+        "weights": fingerprint.of_files(
+            model.checkpoint_files(Path()), kept.parent / "hashes.json"
+        ),
+        "seed": seed,
+        "reference_side": reference_side,
+        "threads": threads,
         "libraries": backends.libraries(model),
         "ran_on": answers.ran_on,
         "corruptions_that_differ": differing,
-        **backend.facts(),
+        "looks": answers.looks.record(),
+        "reasons": answers.reasons,
+        **answers.facts,
     }
-    _write(answers.predictions, record, out)
-    _say_outcome(record, answers.predictions)
+    _write(answers.predictions, record, out, _attempted(attempt, answers.to_ask_again))
+    _say_outcome(record, answers.predictions, answers.to_ask_again)
 
 
 @app.command()
@@ -99,21 +134,78 @@ def merge(
     part: list[Path] = typer.Option(help="predictions.parquet of a shard; repeat."),
     out: Path = typer.Option(help="File to write, predictions.parquet."),
 ) -> None:
-    """Put the predictions of a model's shards together, and their run.json likewise."""
-    from benchc.infer import record, run
+    """Put the predictions of a model's shards together, and their run.json likewise.
+
+    Example: benchc infer merge llava --part results/infer/llava/shards/0-of-2/predictions.parquet
+    --part results/infer/llava/shards/1-of-2/predictions.parquet
+    --out results/infer/llava/predictions.parquet
+    """
+    from benchc.infer import looks, record, run
 
     records = [inline.read(str(path.parent / "run.json"), "--part") for path in part]
-    answers = run.merged(
-        [
-            run.Answers(PREDICTIONS.read(path), found["ran_on"])
-            for path, found in zip(part, records, strict=True)
-        ]
+    predictions, ran_on = run.merged(
+        [PREDICTIONS.read(path) for path in part],
+        [kind for found in records for kind in found["ran_on"]],
     )
-    whole = record.merged(records, key, answers.ran_on)
+    whole = record.merged(records, key, ran_on)
+    whole["looks"] = looks.merged([r["looks"] for r in records], predictions).record()
+    if predictions.height and not (predictions["status"] == "ok").any():
+        raise BadInput(f"{key}: no answer is usable; `benchc infer status {key}` shows why")
     for name, values in whole.get("shards_differ_in", {}).items():
         typer.echo(f"{key}: warning: shards differ in {name}: {values}", err=True)
-    _write(answers.predictions, whole, out)
-    _say_outcome(whole, answers.predictions)
+    _write(predictions, whole, out)
+    again = sum(int(metadata(path).get(TO_ASK_AGAIN, 0)) for path in part)
+    _say_outcome(whole, predictions, again)
+
+
+@app.command()
+def status(
+    key: str = _KEY,
+    results: Path = typer.Option(Path("results"), help="The results of a run, finished or not."),
+    sql: str | None = typer.Option(None, help="A statement on `answers` instead of the overview."),
+) -> None:
+    """Show what has come of a model's questions so far, also where a run ended early.
+
+    Example: benchc infer status mine --sql "SELECT reason, count(*) FROM answers GROUP BY ALL"
+    """
+    from benchc.infer import status as overview
+
+    typer.echo(overview.shown(key, _answers_of(key, results), sql))
+
+
+@app.command()
+def retry(
+    key: str = _KEY,
+    results: Path = typer.Option(Path("results"), help="The results of a run."),
+) -> None:
+    """Let questions be asked again that failed so often that they were given up.
+
+    The next `snakemake` asks them; good answers are kept.
+
+    Example: benchc infer retry llava
+    """
+    from benchc.infer.journal import forget_failures
+    from benchc.models.scores import PASSING
+
+    folder = _answers_of(key, results)
+    count = forget_failures(key, folder)
+    for path in (
+        folder.parent / "predictions.parquet",
+        *sorted((folder.parent / "shards").glob("*/predictions.parquet")),
+    ):
+        if path.exists():
+            frame = PREDICTIONS.read(path)
+            failed = frame["status"].is_in(list(PASSING)).sum()
+            known = metadata(path)
+            PREDICTIONS.write(frame, path, {**known, TO_ASK_AGAIN: str(failed)})
+    typer.echo(f"{key}: {count} questions will be asked again by the next run")
+
+
+def _answers_of(key: str, results: Path) -> Path:
+    folder = results / "infer" / key / "chunks"
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder; give a model's key and `--results` of a run")
+    return folder
 
 
 def check_model(
@@ -124,9 +216,9 @@ def check_model(
     Raises:
         BadInput: the config has no such model, it does not load, or a batch changes its answers.
     """
-    from benchc.infer import backends
     from benchc.infer.check import check, drawn_samples, pool_samples
-    from benchc.workflow import Workflow
+    from benchc.models import backends
+    from benchc.running.workflow import Workflow
 
     values = {} if configfile is None else inline.read(str(configfile), "--configfile")
     workflow = Workflow(values or {}, str(project))
@@ -136,7 +228,7 @@ def check_model(
         )
     wanted = workflow.config.models[key].request()
     fetched = results / "fetch" / wanted.name if wanted else None
-    _, settings = located(_settings(workflow.model_settings(key)), fetched)
+    _, settings = recorded_and_loadable(_settings(workflow.model_settings(key)), fetched)
     pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
     asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
     backend = backends.load(settings, workflow.config.infer.threads)
@@ -149,26 +241,39 @@ def _settings(text: str) -> Model:
     return model
 
 
-def located(model: Model, fetched: Path | None) -> tuple[Model, Model]:
-    """Return the model as results name it, at its commit, and as a loader takes it, in a folder."""
-    if fetched is None or not isinstance(model, TransformersModel):
-        return model, model
-    model = model.at_commit(read_record(fetched).get("commit"))
-    return model, model.lying_in(place(fetched, Path(model.path or ".")))
+def _attempted(attempt: int, to_ask_again: int) -> dict[str, str]:
+    return {ATTEMPT: str(attempt), TO_ASK_AGAIN: str(to_ask_again)}
 
 
-def _write(predictions: pl.DataFrame, record: dict[str, object], out: Path) -> None:
-    with renamed_into_place(out.parent / "run.json") as temporary:
-        temporary.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-    PREDICTIONS.write(predictions, out)
+def _write(
+    predictions: pl.DataFrame,
+    record: dict[str, object],
+    out: Path,
+    attempted: dict[str, str] | None = None,
+) -> None:
+    write_json(out.parent / "run.json", record)
+    PREDICTIONS.write(predictions, out, attempted)
 
 
-def _say_outcome(record: dict[str, object], frame: pl.DataFrame) -> None:
+def _say_outcome(record: dict[str, object], frame: pl.DataFrame, to_ask_again: int) -> None:
+    from benchc.models.scores import PASSING
+
     key = record["model"]
     failed = frame.filter(pl.col("status") != "ok")
     reasons = failed["status"].value_counts().sort("status").iter_rows()
     left_out = ", ".join(f"{count} {status}" for status, count in reasons)
     typer.echo(f"{key}: {frame.height} predictions, {left_out or 'all ok'}", err=True)
+    failed_for_now = frame["status"].is_in(list(PASSING)).sum()
+    if failed_for_now:
+        way_on = (
+            f"the same command asks {to_ask_again} of them again"
+            if to_ask_again
+            else f"they failed three times; `benchc infer retry {key}` lets them be asked again"
+        )
+        typer.echo(
+            f"{key}: {failed_for_now} failed (`benchc infer status {key}` says why); {way_on}",
+            err=True,
+        )
     for error in record.get("processor_errors") or ():  # type: ignore[attr-defined]
         typer.echo(f"{key}: its processor said: {error}", err=True)
     mass = frame.filter(pl.col("corruption") == "clean")["option_mass"].mean()
@@ -178,9 +283,18 @@ def _say_outcome(record: dict[str, object], frame: pl.DataFrame) -> None:
             "probability; this model would not answer with a letter here (see `benchc check`)",
             err=True,
         )
+    seen = record["looks"]
+    assert isinstance(seen, dict)
+    if seen["verdict"] in ("does not look", "hardly looks"):
+        typer.echo(
+            f"{key}: warning: it {seen['verdict']} at pictures: of {seen['pairs']} answers to a "
+            f"clean and to a blank picture {seen['moved']} differ by more than asking twice does",
+            err=True,
+        )
     if len(record["ran_on"]) > 1:  # type: ignore[arg-type]
         typer.echo(
             f"{key}: warning: its predictions were not all made alike, so their last digits are "
-            f"not comparable: {json.dumps(record['ran_on'])}; delete its chunks to make them anew",
+            f"not comparable: {json.dumps(record['ran_on'])}; delete `chunks` beside its run.json "
+            "to make them anew",
             err=True,
         )

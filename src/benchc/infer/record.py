@@ -1,6 +1,6 @@
 """`run.json`: what a model's predictions were made with, put together from those of its shards.
 
-Never judges whether a difference between machines matters; it is kept and said.
+Whether a difference between machines matters is not judged; it is kept and said.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from benchc.errors import BadInput
 
 Record = dict[str, Any]
 
-_SUMMED = {"ran_on", "corruptions_that_differ", "processor_errors", "first_refusals"}
+_SUMMED = {"ran_on", "corruptions_that_differ", "processor_errors", "reasons", "looks"}
 
 
 def merged(records: Sequence[Record], key: str, ran_on: list[dict[str, object]]) -> Record:
@@ -38,12 +38,9 @@ def merged(records: Sequence[Record], key: str, ran_on: list[dict[str, object]])
     whole = {**first, "ran_on": ran_on}
     differing = {name for record in records for name in record["corruptions_that_differ"]}
     whole["corruptions_that_differ"] = sorted(differing)
-    if "processor_errors" in first:
-        counts = sum((Counter(record["processor_errors"]) for record in records), Counter[str]())
-        whole["processor_errors"] = dict(counts)
-    if "first_refusals" in first:
-        refusals = [record["first_refusals"] for record in reversed(records)]
-        whole["first_refusals"] = {k: v for record in refusals for k, v in record.items()}
+    for name in ("processor_errors", "reasons"):
+        if name in first:
+            whole[name] = dict(sum((Counter(r[name]) for r in records), Counter[str]()))
     differ = _differences(records)
     return {**whole, "shards_differ_in": differ} if differ else whole
 

@@ -14,17 +14,13 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import cv2
-import numpy as np
 import polars as pl
 
-from benchc.corrupt import corrupt
+from benchc.corrupt import BLANK, CLEAN, condition
 from benchc.errors import BadInput
-from benchc.pixels import Pixels, decode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import Pixels, pixel_hash
 from benchc.tables import scan
-
-CLEAN = "clean"
-BLANK = "blank"
-_GREY = 128
 
 Pictures = dict[tuple[str, int], Pixels]
 """Pixels by (image_id, severity)."""
@@ -60,11 +56,9 @@ class Recipe:
         Raises:
             BadInput: the pixels differ from those that the corrupt stage wrote down.
         """
-        clean = decode(self.clean)
-        if self.corruption == CLEAN:
-            return {(self.image_id, 0): clean}
-        if self.corruption == BLANK:
-            return {(self.image_id, 0): np.full_like(clean, _GREY)}
+        clean = decode_stored(self.clean)
+        if self.corruption in (CLEAN, BLANK):
+            return {(self.image_id, 0): self._rendered(clean, 0)}
         made = zip(self.severities, self.sha256, self.stored, strict=True)
         return {
             (self.image_id, severity): self._checked(clean, severity, sha256, stored)
@@ -72,17 +66,7 @@ class Recipe:
         }
 
     def _checked(self, clean: Pixels, severity: int, sha256: str, stored: bytes | None) -> Pixels:
-        if stored is not None:
-            picture = decode(stored)
-        else:
-            picture = corrupt(
-                clean,
-                self.corruption,
-                severity,
-                seed=self.seed,
-                image_id=self.image_id,
-                reference_side=self.reference_side,
-            )
+        picture = self._rendered(clean, severity) if stored is None else decode_stored(stored)
         if pixel_hash(picture) != sha256:
             raise BadInput(
                 f"picture {self.image_id[:12]} under {self.corruption} {severity} differs from the "
@@ -90,6 +74,16 @@ class Recipe:
                 "`benchc corrupt selftest` on both machines"
             )
         return picture
+
+    def _rendered(self, clean: Pixels, severity: int) -> Pixels:
+        return condition(
+            clean,
+            self.corruption,
+            severity,
+            seed=self.seed,
+            image_id=self.image_id,
+            reference_side=self.reference_side,
+        )
 
 
 @dataclass(frozen=True)

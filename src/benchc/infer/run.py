@@ -1,44 +1,49 @@
-"""Run one model over samples and conditions, in chunks that outlive a killed job.
-
-Never computes a prediction that a finished chunk already holds.
-"""
+"""Run one model over samples and conditions, asking nothing that is kept from an earlier run."""
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 from tqdm import tqdm
 
+from benchc.config.models import BACKENDS, Model
 from benchc.errors import BadInput
-from benchc.infer.asked import Asked
+from benchc.infer import looks
+from benchc.infer.journal import Journal, Kept, Origin, Where
+from benchc.infer.price import price
+from benchc.infer.questionnaire import Questionnaire
 from benchc.infer.rendering import Pictures, Submit, rendered_here
-from benchc.infer.scores import Backend, Question, prediction_columns
-from benchc.infer.settings import Model
-from benchc.keyed import digest
-from benchc.tables import PREDICTIONS, SAMPLES
+from benchc.infer.tasks import Task, Unit, tasks_of
+from benchc.models.scores import (
+    PASSING,
+    Backend,
+    OneByOne,
+    Question,
+    Score,
+    most_seen,
+    prediction_columns,
+)
+from benchc.tables import PREDICTIONS
 
-_RAN_ON = "benchc.ran_on"
-_FEWEST_BLOCKS = 8
-_BLOCK_BYTES = 2**29
-"""Pixels of a chunk's pictures at all severities, at most on average: it is held in memory."""
+EARLY = 100
+"""Answers of which one at least must be usable, and half not failed, for a run to go on."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Which share of the chunks to compute, and where finished ones are kept.
+    """Which share of the questions to ask, and where answers are kept.
 
     Attributes:
-        chunks: Folder of chunks, each named by the model, the questions and the pixels it was
-            made from; others in it are left alone.
-        shard: 0-based share to compute.
-        shards: How many shares there are; the chunks are the same for any number.
+        answers: Folder of the journals of one model.
+        shard: 0-based share to ask.
+        shards: How many shares there are; what is asked together is the same for any number.
     """
 
-    chunks: Path
+    answers: Path
     shard: int = 0
     shards: int = 1
 
@@ -50,17 +55,25 @@ class Answers:
     Attributes:
         predictions: `predictions` rows.
         ran_on: What they were computed on, each kind with its number of `predictions`.
+        to_ask_again: Rows that failed for a passing reason, not yet too often.
+        reasons: Why rows are not `ok`, with their numbers.
+        facts: What the backend says for the run record.
+        looks: Whether the model looks at its pictures.
     """
 
     predictions: pl.DataFrame
     ran_on: list[dict[str, object]]
+    to_ask_again: int
+    reasons: dict[str, int]
+    facts: dict[str, object]
+    looks: looks.Looks
 
 
 def predict(
     key: str,
     settings: Model,
-    backend: Backend,
-    asked: Asked,
+    load: Callable[[], tuple[Backend, looks.Trial]],
+    asked: Questionnaire,
     model_key: str,
     part: Part,
     submit: Submit = rendered_here,
@@ -70,113 +83,183 @@ def predict(
     Args:
         key: The model's key in the config.
         settings: How it is asked.
-        backend: The loaded model.
+        load: Returns the loaded model and what its trial found; called where there is something
+            to ask.
         asked: Questions, pictures, conditions.
-        model_key: Everything about the model that could change a prediction, as one string.
-        part: Which share, and where finished chunks are.
+        model_key: Everything about the model that could change its logits, as one string.
+        part: Which share, and where answers are kept.
         submit: Renders pictures ahead of the model; see `renderers`.
 
     Raises:
-        BadInput: rendered pixels differ from those of the corrupt stage.
+        BadInput: rendered pixels differ from those of the corrupt stage, or too little of what the
+            model says is usable.
     """
-    tasks = list(_tasks(asked, model_key, part.chunks))[part.shard :: part.shards]
-    done = {task.path: frame for task in tasks if (frame := _finished(key, task)) is not None}
+    tasks = tasks_of(
+        asked, model_key, BACKENDS[settings.backend].one_by_one, part.shard, part.shards
+    )
+    units = {unit.name for task in tasks for unit in task.units}
+    journal = Journal(key, part.answers, f"{part.shard}-of-{part.shards}", units)
+    watch = _Watch(key, [kept.score for task in tasks for kept in _known(task, journal)])
+    waiting = [task for task in tasks if task.open(journal)]
     total = sum(map(len, tasks))
     with tqdm(total=total, desc=key, unit="answer", disable=None, mininterval=2) as bar:
-        bar.update(sum(len(task) for task in tasks if task.path in done))
-        waiting = [task for task in tasks if task.path not in done]
-        for task, pictures in _rendered_ahead(waiting, asked, submit):
-            rows = _answers(task, key, settings, backend, pictures)
-            frame = PREDICTIONS.conform(PREDICTIONS.from_rows(rows))
-            ran_on = json.dumps(backend.ran_on(), sort_keys=True)
-            PREDICTIONS.write(frame, task.path, {_RAN_ON: ran_on})
-            done[task.path] = frame
-            bar.update(len(task))
-    frames = [done[task.path] for task in tasks]
-    everything = PREDICTIONS.conform(pl.concat(frames)) if frames else PREDICTIONS.empty()
-    return Answers(everything, _summed((_ran_on(path), done[path].height) for path in done))
+        bar.update(total - sum(len(task.open(journal)) for task in waiting))
+        if waiting:
+            watch.refuse_useless()
+            if BACKENDS[settings.backend].one_by_one:
+                ahead = (unit.rows[place] for task in waiting for unit, place in task.open(journal))
+                bar.write(price(key, ahead, settings.instruction), file=sys.stderr)
+            asking = _Asking(*load(), journal, watch, bar.update)
+            for task, pictures in _rendered_ahead(waiting, asked, journal, submit):
+                asking.ask(task, pictures)
+            asking.finish()
+    if part.shards == 1:
+        watch.refuse_useless(at_the_end=True)
+    return _gathered(key, settings, tasks, journal)
 
 
-def merged(parts: Sequence[Answers]) -> Answers:
-    """Return the answers of all shards of a model as one."""
-    return Answers(
-        PREDICTIONS.conform(pl.concat(part.predictions for part in parts)),
-        _summed(
-            (json.dumps({k: v for k, v in kind.items() if k != "predictions"}, sort_keys=True),
-             int(str(kind["predictions"])))
-            for part in parts for kind in part.ran_on
-        ),
-    )  # fmt: skip
+def merged(parts: Sequence[pl.DataFrame], ran_on: Iterable[dict[str, object]]) -> tuple[
+    pl.DataFrame, list[dict[str, object]]
+]:  # fmt: skip
+    """Return the predictions of all shards of a model as one table, and what they ran on."""
+    counts: Counter[str] = Counter()
+    for kind in ran_on:
+        alone = {name: value for name, value in kind.items() if name != "predictions"}
+        counts[json.dumps(alone, sort_keys=True)] += int(str(kind["predictions"]))
+    return PREDICTIONS.conform(pl.concat(parts)), _kinds(counts)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """One chunk: some pictures with all their questions, one corruption, all its severities."""
-
-    samples: pl.DataFrame
-    corruption: str
-    severities: Sequence[int]
-    path: Path
-
-    def __len__(self) -> int:
-        return self.samples.height * len(self.severities)
+def _known(task: Task, journal: Journal) -> Iterator[Kept]:
+    for unit in task.units:
+        yield from journal.find(unit.name) or ()
 
 
-def _tasks(asked: Asked, model_key: str, chunks: Path) -> Iterator[_Task]:
-    blocks = list(_blocks(SAMPLES.conform(asked.samples), _block_count(asked)))
-    for corruption, severities in asked.conditions.items():
-        for block in blocks:
-            words = block.select("sample_id", "image_id", "question", "options").write_json()
-            pixels = [
-                sha256
-                for image_id in sorted(block["image_id"].unique())
-                for sha256 in asked.rendering.hashes(image_id, corruption, severities)
+@dataclass
+class _Watch:
+    """Ends a run of which nothing comes."""
+
+    key: str
+    scores: list[Score]
+    failed: int = 0
+    asked: int = 0
+
+    def see(self, score: Score) -> None:
+        """Count an answer.
+
+        Raises:
+            BadInput: none of the first hundred is usable, or more than half failed.
+        """
+        self.scores.append(score)
+        self.asked += 1
+        self.failed += score.status in PASSING
+        self.refuse_useless()
+        if self.asked >= EARLY and 2 * self.failed > self.asked:
+            raise BadInput(
+                f"{self.key}: {self.failed} of {self.asked} questions failed, which is more than "
+                f"half: {most_seen(self.scores)}. What was answered is kept: run it again to go on"
+            )
+
+    def refuse_useless(self, at_the_end: bool = False) -> None:
+        """Refuse answers of which none is usable, if there are enough to tell.
+
+        Raises:
+            BadInput: see above.
+        """
+        enough = len(self.scores) >= EARLY or (at_the_end and self.scores)
+        if enough and all(score.status != "ok" for score in self.scores):
+            raise BadInput(
+                f"{self.key}: no answer is usable: {most_seen(self.scores)} "
+                f"(`benchc infer status {self.key}` shows all reasons)"
+            )
+
+
+@dataclass
+class _Asking:
+    """Asks one model, and keeps what it says."""
+
+    backend: Backend
+    trial: looks.Trial
+    journal: Journal
+    watch: _Watch
+    say: Callable[[int], object]
+    failures: dict[str, tuple[Unit, Where, list[Kept]]] = field(default_factory=dict)
+
+    def ask(self, task: Task, pictures: Pictures) -> None:
+        """Ask what is open of a task."""
+        places = task.open(self.journal)
+        questions = [
+            Question(
+                pictures[str(unit.rows[place]["image_id"]), task.severity],
+                str(unit.rows[place]["question"]),
+                tuple(unit.rows[place]["options"]),  # type: ignore[arg-type]
+            )
+            for unit, place in places
+        ]
+        if isinstance(self.backend, OneByOne):
+            self.backend.score_each(
+                questions,
+                lambda number, score: self._keep(task, places[number][0], {0: score}),
+            )
+            return
+        (unit,) = task.units
+        if self.journal.find(unit.name) is None:
+            self._keep(task, unit, dict(enumerate(self.backend.score(questions))))
+            return
+        # What failed in its batch is asked alone: the rest of the batch is kept as it was.
+        for (_, place), question in zip(places, questions, strict=True):
+            self._keep(task, unit, {place: self.backend.score([question])[0]})
+
+    def _keep(self, task: Task, unit: Unit, scores: Mapping[int, Score]) -> None:
+        known = self.journal.find(unit.name) or ()
+        made = self.journal.origin(self._origin())
+        answers = [
+            Kept(scores[place], made, known[place].tries if known else 0)
+            if place in scores
+            else known[place]
+            for place in range(len(unit.rows))
+        ]
+        failed = any(score.status in PASSING for score in scores.values())
+        if failed:
+            before = self.failures.get(unit.name)
+            counted = [
+                replace(answer, tries=answer.tries + 1)
+                if place in scores and answer.score.status in PASSING
+                else (before[2][place] if before and place not in scores else answer)
+                for place, answer in enumerate(answers)
             ]
-            name = digest(model_key, corruption, str(list(severities)), words, *pixels).hex()
-            yield _Task(block, corruption, severities, chunks / f"{name[:32]}.parquet")
+            self.failures[unit.name] = (unit, task.where(unit), counted)
+        if len(answers) > 1 or not failed:
+            self.journal.keep(unit.name, task.where(unit), answers)
+        for score in scores.values():
+            self.watch.see(score)
+        self.say(len(scores))
+
+    def finish(self) -> None:
+        """Count the tries of what failed: only in a run that came to its end."""
+        for unit, where, answers in self.failures.values():
+            self.journal.keep(unit.name, where, answers)
+        self.journal.origin(self._origin())
+
+    def _origin(self) -> Origin:
+        trial = {"between": self.trial.between, "repeat": self.trial.repeat}
+        facts = {"facts": self.backend.facts(), "trial": trial}
+        return Origin(_as_json(self.backend.ran_on()), _as_json(facts))
 
 
-def _block_count(asked: Asked) -> int:
-    """Return a power of two, so that a growing pool seldom changes it."""
-    pixels = (asked.images["width"] * asked.images["height"]).sum()
-    most = 3 * pixels * max(map(len, asked.conditions.values()))
-    count = _FEWEST_BLOCKS
-    while most > count * _BLOCK_BYTES:
-        count *= 2
-    return count
-
-
-def _blocks(samples: pl.DataFrame, count: int) -> Iterator[pl.DataFrame]:
-    """Split samples by picture; a picture's block depends on its own hash alone.
-
-    A picture that joins or leaves the pool so changes one block and not all that follow it.
-    """
-    bucket = pl.col("image_id").str.head(8).str.to_integer(base=16) % count
-    for _, block in sorted(samples.group_by(bucket.alias("bucket")), key=lambda pair: pair[0]):
-        yield block.sort("image_id", "sample_id")
-
-
-def _finished(key: str, task: _Task) -> pl.DataFrame | None:
-    """Return a chunk that is there and whole; a torn one is named and will be computed again."""
-    if not task.path.exists():
-        return None
-    try:
-        return PREDICTIONS.read(task.path)
-    except BadInput as error:
-        reason = str(error).split(";")[0]
-        tqdm.write(f"{key}: computing a damaged chunk again: {reason}", file=sys.stderr)
-        return None
+def _as_json(value: dict[str, object]) -> dict[str, object]:
+    return dict(json.loads(json.dumps(value)))
 
 
 def _rendered_ahead(
-    tasks: Sequence[_Task], asked: Asked, submit: Submit
-) -> Iterator[tuple[_Task, Pictures]]:
-    """Yield chunks with their pictures; those of the next are rendered meanwhile, no more."""
+    tasks: Sequence[Task], asked: Questionnaire, journal: Journal, submit: Submit
+) -> Iterator[tuple[Task, Pictures]]:
+    """Yield tasks with their pictures; those of the next are rendered meanwhile, no more."""
     encoded = dict(asked.images.select("image_id", "bytes").iter_rows())
-    before: tuple[_Task, Callable[[], Pictures]] | None = None
+    before: tuple[Task, Callable[[], Pictures]] | None = None
     for task in tasks:
-        clean = {image_id: encoded[image_id] for image_id in task.samples["image_id"].unique()}
-        recipes = asked.rendering.recipes(task.corruption, task.severities, clean)
+        shown = {str(unit.rows[place]["image_id"]) for unit, place in task.open(journal)}
+        clean = {image_id: encoded[image_id] for image_id in sorted(shown)}
+        recipes = asked.rendering.recipes(task.corruption, (task.severity,), clean)
         following = (task, submit(recipes))
         if before is not None:
             yield before[0], before[1]()
@@ -185,43 +268,48 @@ def _rendered_ahead(
         yield before[0], before[1]()
 
 
-def _answers(
-    task: _Task, key: str, settings: Model, backend: Backend, pictures: Pictures
-) -> Iterable[dict[str, object]]:
-    asked = [
-        (
-            row["sample_id"],
-            severity,
-            Question(pictures[row["image_id"], severity], row["question"], tuple(row["options"])),
-        )
-        for row in task.samples.iter_rows(named=True)
-        for severity in task.severities
-    ]
-    # Prompts of like length share a batch, which spares padding; the order is a total one.
-    asked.sort(key=lambda item: (_length(item[2]), item[0], item[1]))
-    scores = backend.score([question for _, _, question in asked])
-    for (sample_id, severity, _), score in zip(asked, scores, strict=True):
-        yield {
-            "model": key,
-            "sample_id": sample_id,
-            "corruption": task.corruption,
-            "severity": severity,
-            "scoring": settings.scoring,
-            "temperature": settings.temperature,
-            **prediction_columns(score, settings.temperature),
-        }
+def _gathered(key: str, settings: Model, tasks: Sequence[Task], journal: Journal) -> Answers:
+    frames = [PREDICTIONS.empty()]
+    made: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    open_rows = 0
+    for task in tasks:
+        rows: list[dict[str, object]] = []
+        for unit in task.units:
+            known = journal.find(unit.name)
+            assert known is not None
+            for row, kept in zip(unit.rows, known, strict=True):
+                made[kept.made] += 1
+                reasons.update(kept.score.reasons)
+                open_rows += not kept.is_final
+                rows.append(
+                    {
+                        "model": key,
+                        "sample_id": row["sample_id"],
+                        "corruption": task.corruption,
+                        "severity": task.severity,
+                        "scoring": settings.scoring,
+                        "temperature": settings.temperature,
+                        **prediction_columns(kept.score, settings.temperature),
+                    }
+                )
+        frames.append(PREDICTIONS.from_rows(rows))
+    origins = [(journal.origins.get(name, Origin({}, {})), n) for name, n in sorted(made.items())]
+    ran_on: Counter[str] = Counter()
+    for origin, count in origins:
+        ran_on[json.dumps(origin.ran_on, sort_keys=True)] += count
+    facts = origins[-1][0].facts if origins else {}
+    trial = looks.Trial(**facts.get("trial", {"between": None, "repeat": None}))
+    predictions = PREDICTIONS.conform(pl.concat(frames))
+    return Answers(
+        predictions,
+        _kinds(ran_on),
+        open_rows,
+        dict(reasons),
+        facts.get("facts", {}),
+        looks.measured(predictions, trial),
+    )
 
 
-def _length(question: Question) -> int:
-    return len(question.question.split()) + sum(2 + len(o.split()) for o in question.options)
-
-
-def _ran_on(path: Path) -> str:
-    return pl.read_parquet_metadata(path).get(_RAN_ON, "{}")
-
-
-def _summed(kinds: Iterable[tuple[str, int]]) -> list[dict[str, object]]:
-    counts: Counter[str] = Counter()
-    for ran_on, count in kinds:
-        counts[ran_on] += count
+def _kinds(counts: Mapping[str, int]) -> list[dict[str, object]]:
     return [{**json.loads(ran_on), "predictions": n} for ran_on, n in sorted(counts.items())]

@@ -3,22 +3,26 @@
 Never lets a row disappear: each ends among the samples or, with a reason, among the rejected.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from benchc.checked import checked
+from benchc.config.checked import checked
+from benchc.config.section import Key
+from benchc.config.sources import DrawnSource, Source
 from benchc.errors import BadInput
 from benchc.keyed import digest
-from benchc.pixels import encode, pixel_hash
+from benchc.pictures.decode import OddPicture
+from benchc.pictures.pixels import encode, pixel_hash
 from benchc.pool.duplicates import find_duplicates, same_item
 from benchc.pool.rows import HARMLESS, Reason, Rejection, Row, SourceRows
 from benchc.pool.sources import read_source
-from benchc.pool.specs import DrawnSource, Source
-from benchc.section import Key
 from benchc.tables import IMAGES, REJECTED, SAMPLES, SCENES, Table
 
 
@@ -53,21 +57,21 @@ def build_source(
     """
     checked(Key, key, f"source {key!r}")
     source = _chosen(key, spec, read_source(spec))
-    tables = _Tables(key)
-    wanted = spec.samples or len(source.rows)
+    tables = _Tables(key, source.file)
+    wanted = _wanted(spec, len(source.rows))
     for row in progress(source.rows):
         if tables.count == wanted:
             tables.reject(row, Reason.NOT_SAMPLED, "")
             continue
         try:
-            rgb = row.picture()
+            rgb, note = _noted(row)
         except BadInput as error:
             rejection = Rejection(row.source_ref, Reason.UNDECODABLE_IMAGE, str(error), row.where)
             _refuse(key, spec, source, [rejection])
             tables.reject(row, rejection.reason, rejection.detail)
             continue
-        tables.add(row, rgb)
-    if tables.count < wanted and not isinstance(spec, DrawnSource) and spec.samples:
+        tables.add(row, rgb, note)
+    if not isinstance(spec, DrawnSource) and spec.samples and tables.count < wanted:
         raise _too_few(key, wanted, tables.count)
     pool = tables.frames(source.rejected)
     if not tables.count:
@@ -129,6 +133,12 @@ def _joined(table: Table, frames: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([table.empty(), *frames]).unique("image_id", keep="first", maintain_order=True)
 
 
+def _wanted(spec: Source, usable: int) -> int:
+    wanted = spec.samples or usable
+    limit = None if isinstance(spec, DrawnSource) else spec.limit
+    return min(wanted, limit or wanted)
+
+
 def _chosen(key: str, spec: Source, source: SourceRows) -> SourceRows:
     """Leave out what the spec excludes, refuse what it refuses, put the rows in drawing order."""
     if isinstance(spec, DrawnSource):
@@ -152,9 +162,9 @@ def _chosen(key: str, spec: Source, source: SourceRows) -> SourceRows:
             verdict = replace(verdict, reason=Reason.EXCLUDED_ID)
         rejected.append(verdict)
     _refuse(key, spec, source, rejected)
-    if spec.samples:
-        if spec.samples > len(rows):
-            raise _too_few(key, spec.samples, len(rows))
+    if spec.samples and spec.samples > len(rows):
+        raise _too_few(key, spec.samples, len(rows))
+    if spec.samples or spec.limit:
         seed = spec.seed
         rows.sort(key=lambda row: digest("pool", "subset", seed, key, row.source_ref))
     return SourceRows(rows, rejected, source.file)
@@ -199,22 +209,36 @@ def _too_few(key: str, wanted: int, usable: int) -> BadInput:
     )
 
 
+def _noted(row: Row) -> tuple[np.ndarray, str | None]:
+    """Return a row's picture, and what is odd about its file."""
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", OddPicture)
+        rgb = row.picture()
+    odd = [str(warning.message) for warning in noted if warning.category is OddPicture]
+    return rgb, "; ".join(odd) or None
+
+
+def _json(extra: Mapping[str, object]) -> str | None:
+    return json.dumps(extra, ensure_ascii=False, sort_keys=True) if extra else None
+
+
 class _Tables:
     """Rows of the four tables while they grow; a picture that many samples share is kept once."""
 
-    def __init__(self, key: str):
+    def __init__(self, key: str, file: str = ""):
         self.key = key
-        self.samples: list[dict] = []
-        self.images: dict[str, dict] = {}
-        self.rejected: list[dict] = []
-        self.scenes: dict[str, dict] = {}
-        self.seen: dict[tuple, str] = {}
+        self.file = Path(file).name
+        self.samples: list[dict[str, Any]] = []
+        self.images: dict[str, dict[str, Any]] = {}
+        self.rejected: list[dict[str, Any]] = []
+        self.scenes: dict[str, dict[str, Any]] = {}
+        self.seen: dict[tuple[Any, ...], str] = {}
 
     @property
     def count(self) -> int:
         return len(self.samples)
 
-    def add(self, row: Row, rgb: np.ndarray) -> None:
+    def add(self, row: Row, rgb: np.ndarray, note: str | None) -> None:
         image_id = pixel_hash(rgb)
         benchmark = row.benchmark or self.key
         sample_id = f"{benchmark}/{row.source_ref}"
@@ -229,6 +253,7 @@ class _Tables:
                 "width": rgb.shape[1],
                 "height": rgb.shape[0],
                 "bytes": encode(rgb),
+                "note": note,
             }
         if row.scene:
             self.scenes.setdefault(image_id, {"image_id": image_id, "scene": row.scene})
@@ -242,6 +267,9 @@ class _Tables:
                 "answer": row.answer,
                 "image_id": image_id,
                 "source_ref": row.source_ref,
+                "source_row": f"{self.file}, {row.where}" if row.where else None,
+                "picture_file": row.picture_file or None,
+                "extra": _json(row.extra),
             }
         )
 

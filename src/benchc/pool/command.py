@@ -1,7 +1,4 @@
-"""The `benchc pool` commands: build one source, merge several, or only look at one.
-
-Never holds logic: it reads a spec, shows progress and writes the four tables.
-"""
+"""The `benchc pool` commands: build one source, merge several, or only look at one."""
 
 import sys
 from collections.abc import Iterable
@@ -11,14 +8,14 @@ from typing import Annotated, Any
 import typer
 from tqdm import tqdm
 
-from benchc import inline
-from benchc.checked import checked
+from benchc.config import inline
+from benchc.config.checked import checked
+from benchc.config.sources import DrawnSource, FolderSource, Source
 from benchc.errors import BadInput
 from benchc.fetch.stage import place
 from benchc.pool.build import TABLES, Pool, build_source
 from benchc.pool.build import merge as merge_pools
 from benchc.pool.rows import Row
-from benchc.pool.specs import DrawnSource, FolderSource, Source
 
 #: What a user means who gives a table where a spec is wanted.
 _TABLES = {

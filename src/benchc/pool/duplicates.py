@@ -1,18 +1,19 @@
 """When two samples are the same item.
 
-Never goes by the question alone: picture and question must both agree.
+Picture and question must both agree.
 """
 
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import cv2
 import numpy as np
 import polars as pl
 
-from benchc.pixels import decode
+from benchc.pictures.decode import decode_stored
 
 SIDE = 32
 """Two pictures are compared as grey thumbnails of this side, in pixels."""
@@ -26,7 +27,7 @@ def normalised(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".?!: ")
 
 
-def same_item(image_id: str, question: str, options: Sequence[str]) -> tuple:
+def same_item(image_id: str, question: str, options: Sequence[str]) -> tuple[Any, ...]:
     """Return what two copies of an item inside one source share, however options are ordered."""
     return image_id, normalised(question), *sorted(map(normalised, options))
 
@@ -47,7 +48,7 @@ def find_duplicates(samples: pl.DataFrame, images: pl.DataFrame) -> dict[str, st
 
     @cache
     def thumbnail(image_id: str) -> tuple[float, np.ndarray]:
-        rgb = decode(coded[image_id])
+        rgb = decode_stored(coded[image_id])
         grey = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)
         small = cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
         return float(np.log(rgb.shape[1] / rgb.shape[0])), small.astype(np.float64)
@@ -58,7 +59,7 @@ def find_duplicates(samples: pl.DataFrame, images: pl.DataFrame) -> dict[str, st
             return False
         return float(np.abs(grey - other_grey).mean()) <= NEAR
 
-    kept: dict[str, list[dict]] = defaultdict(list)
+    kept: dict[str, list[dict[str, Any]]] = defaultdict(list)
     repeated: dict[str, str] = {}
     for sample in samples.iter_rows(named=True):
         earlier = kept[normalised(sample["question"])]

@@ -1,10 +1,8 @@
-"""What every source gives: rows of one shape, and the closed list of reasons to leave one out.
-
-Never opens a file and never decodes a picture.
-"""
+"""What every source gives: rows of one shape, and the closed list of reasons to leave one out."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from string import ascii_uppercase
@@ -12,8 +10,8 @@ from string import ascii_uppercase
 import numpy as np
 
 MAX_OPTIONS = len(ascii_uppercase)
-_PLACEHOLDER = re.compile(r"<image \d+>")
-_AT_AN_END = re.compile(r"\A\s*<image \d+>\s*|\s*<image \d+>\s*\Z")
+_LONGEST_SHOWN = 60
+_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 class Reason(StrEnum):
@@ -61,6 +59,8 @@ class Row:
         scene: JSON of the drawn scene, or empty.
         benchmark: Where the row comes from if not from the source as a whole.
         where: Where a person finds the row, such as `line 7`.
+        picture_file: The file that holds the picture, as the row names it, or empty.
+        extra: The source's own columns, as JSON knows them; no result depends on them.
     """
 
     source_ref: str
@@ -72,6 +72,8 @@ class Row:
     scene: str = ""
     benchmark: str = ""
     where: str = ""
+    picture_file: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,15 @@ class SourceRows:
 
     def __len__(self) -> int:
         return len(self.rows) + len(self.rejected)
+
+    @contextmanager
+    def rejecting(self, source_ref: str, where: str) -> Iterator[None]:
+        """Let a row be read; where that raises `Unusable`, it goes to the rejected ones."""
+        try:
+            yield
+        except Unusable as verdict:
+            rejection = Rejection(source_ref, verdict.reason, verdict.detail, where)
+            self.rejected.append(rejection)
 
 
 class Unusable(Exception):  # noqa: N818 - a verdict on a row, not a fault
@@ -160,25 +171,26 @@ def answer_index(answer: str, indices: Mapping[str, int]) -> int:
     return indices[answer]
 
 
+def whole_number(text: str) -> int | None:
+    """Return the number that a text of up to 15 digits spells, 1.0 as 1; None for another text."""
+    whole, _, fraction = text.partition(".")
+    return int(whole) if _NUMBER.fullmatch(whole) and not fraction.strip("0") else None
+
+
+def brief(value: object) -> str:
+    """Return a value as a message shows it: quoted where it is text, and never long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
 def outside(answer: object, letters: Mapping[str, int]) -> Unusable:
     """Return the verdict on an answer that names none of the letters."""
     names = ", ".join(letters)
     return Unusable(
-        Reason.ANSWER_OUTSIDE_OPTIONS, f"answer {answer!r} is not among its options {names}"
+        Reason.ANSWER_OUTSIDE_OPTIONS, f"answer {brief(answer)} is not among its options {names}"
     )
 
 
 def with_hint(hint: str, question: str) -> str:
     """Return the question, after its hint on a line of its own if there is one."""
     return f"{hint}\n{question}" if hint.strip() else question
-
-
-def with_one_picture(question: str, options: Sequence[str]) -> str:
-    """Return the question without `<image 1>`: each model places the picture its own way.
-
-    Raises:
-        Unusable: multi_image, if an option is a picture.
-    """
-    if any(_PLACEHOLDER.search(text) for text in options):
-        raise Unusable(Reason.MULTI_IMAGE, "its options are pictures")
-    return _PLACEHOLDER.sub("the image", _AT_AN_END.sub("", question))

@@ -1,6 +1,6 @@
 """A small CLIP of the drawn world: pictures and their captions in one space.
 
-Never sees a held-out scene; the tokenizer is the one that ships with open_clip.
+The tokenizer is the one that ships with open_clip.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from torch.nn import functional as F
 from benchc.keyed import digest, generator
 from benchc.reference.lessons import photograph
 from benchc.reference.models import SIDE
-from benchc.reference.scene import Scene, sample_scene
-from benchc.reference.world import caption, draw
+from benchc.tables import write_text
+from benchc.world.samples import caption, draw
+from benchc.world.scene import Scene, sample_scene
 
 CONFIG: dict[str, Any] = {
     "embed_dim": 128,
@@ -130,7 +131,7 @@ def save_clip(model: CLIP, folder: Path) -> None:
     """Write `open_clip_config.json` and half-precision weights, as `local-dir:` needs them."""
     folder.mkdir(parents=True, exist_ok=True)
     config = {"model_cfg": CONFIG, "preprocess_cfg": _PREPROCESS}
-    (folder / "open_clip_config.json").write_text(json.dumps(config, indent=2) + "\n")
+    write_text(folder / "open_clip_config.json", json.dumps(config, indent=2) + "\n")
     state = {name: value.half().contiguous() for name, value in model.state_dict().items()}
     save_file(state, folder / "open_clip_model.safetensors", metadata={"format": "pt"})
 

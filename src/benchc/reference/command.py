@@ -1,7 +1,4 @@
-"""The `benchc reference` commands: train the small models, measure them, look at their world.
-
-Never decides anything about training: the recipe is in `teach` and `clip`.
-"""
+"""The `benchc reference` commands: train the small models, measure them, look at their world."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ import typer
 from PIL import Image, ImageDraw, ImageFont
 
 from benchc.errors import BadInput
-from benchc.reference.scene import SIDE
-from benchc.reference.world import draw, draw_pool
+from benchc.world.samples import draw, draw_pool
+from benchc.world.scene import SIDE
 
 KEYS = ("llava", "qwen2vl", "paligemma", "idefics3", "clip")
 PROBE_SEED, CARD_SEED = 20_000, 20_001
@@ -43,6 +40,8 @@ def train(
     """Train one model from scratch, 15 to 35 minutes on one core, and store it as a checkpoint.
 
     Same seed, same machine, same threads: same weights. Two models train well side by side.
+
+    Example: benchc reference train llava --out reference/llava
     """
     if key not in KEYS:
         raise BadInput(f"unknown model {key!r}; one of {', '.join(KEYS)}")
@@ -64,10 +63,12 @@ def teach(
     seed: int = typer.Option(1, help="Seed of scenes, questions and order."),
     effort: float = typer.Option(1.0, min=0.001, help="Multiplies the steps and the scenes."),
 ) -> None:
-    """Teach a stored model to ask: random valid questions about a picture, four a sequence.
+    """Teach a stored model to ask random valid questions about a picture, four per sequence.
 
     Takes 10 minutes or so on one core. The result is the base questioner of `benchc discover`; it
     knows nothing of any model under test.
+
+    Example: benchc reference teach reference/qwen2vl --out reference/questioner
     """
     if not (folder / "config.json").is_file():
         raise BadInput(f"{folder} is no checkpoint folder: it has no config.json")
@@ -91,12 +92,14 @@ def teach(
 @app.command()
 def evaluate(
     folder: Path = typer.Argument(help="A checkpoint folder, as `train` writes it."),
-    samples: int = typer.Option(600, min=6, help="Held-out samples."),
+    count: int = typer.Option(600, min=6, help="Held-out samples."),
     words: bool = typer.Option(False, help="Also measure answers in words, without options."),
 ) -> None:
     """Print the letter accuracy on held-out clean samples, by track.
 
     `entropy` is the mean normalised entropy of the option distribution: 0 certain, 1 clueless.
+
+    Example: benchc reference evaluate reference/llava --count 60
     """
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
@@ -106,7 +109,7 @@ def evaluate(
         raise BadInput(f"{folder} is no checkpoint folder: it has no config.json")
     model = AutoModelForImageTextToText.from_pretrained(folder, dtype="float32").eval()
     processor = AutoProcessor.from_pretrained(folder)
-    pool = list(draw_pool(samples, CARD_SEED))
+    pool = list(draw_pool(count, CARD_SEED))
     for name, value in score(option_probabilities(model, processor, pool), pool).items():
         typer.echo(f"{name:<10} {value:.3f}")
     if words:
@@ -118,16 +121,19 @@ def evaluate(
 @app.command()
 def show(
     out: Path = typer.Option(dir_okay=False, help="PNG file to write."),
-    samples: int = typer.Option(12, min=1, help="Samples to show."),
+    count: int = typer.Option(12, min=1, help="Samples to show."),
     seed: int = typer.Option(0, help="Seed of the held-out pool."),
 ) -> None:
-    """Write a contact sheet of drawn pictures with their questions; the right option is starred."""
+    """Write a contact sheet of drawn pictures with their questions; the right option is starred.
+
+    Example: benchc reference show --out scenes.png
+    """
     columns, lines, font = 4, 6, ImageFont.load_default(12)
-    rows = -(-samples // columns)
+    rows = -(-count // columns)
     cell = (SIDE + 16, SIDE + 20 + 15 * lines)
     sheet = Image.new("RGB", (columns * cell[0], rows * cell[1]), (255, 255, 255))
     pen = ImageDraw.Draw(sheet)
-    for number, sample in enumerate(draw_pool(samples, seed)):
+    for number, sample in enumerate(draw_pool(count, seed)):
         x, y = number % columns * cell[0] + 8, number // columns * cell[1] + 8
         sheet.paste(Image.fromarray(draw(sample.scene)), (x, y))
         options = [f"{'*' * (i == sample.answer)}{o}" for i, o in enumerate(sample.options)]

@@ -14,10 +14,10 @@ from torchvision.transforms.v2 import functional as vision
 from transformers import PreTrainedTokenizerFast
 
 from benchc.reference.models import PIECES, SIDE, Architecture, prompt
-from benchc.reference.questions import find
-from benchc.reference.scene import COLOURS, KINDS, NUMBERS, PATTERNS, RADII, WORDS, Scene, cell
 from benchc.reference.tokens import token_id, token_ids
-from benchc.reference.world import DrawnSample, draw, parse
+from benchc.world.questions import find
+from benchc.world.samples import DrawnSample, draw, parse
+from benchc.world.scene import COLOURS, KINDS, NUMBERS, PATTERNS, RADII, WORDS, Scene, cell
 
 FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("kind", KINDS),
@@ -108,7 +108,7 @@ def describe(scenes: list[Scene]) -> torch.Tensor:
 
 
 def shorten(described: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
-    """Choose `SHORT` cells a scene: all that hold something and a few empty ones, in order.
+    """Choose `SHORT` cells per scene: all that hold something and a few empty ones, in order.
 
     Args:
         described: Scenes as `describe` returns them.
@@ -147,7 +147,7 @@ def write_lessons(
     rng: np.random.Generator,
     places: int = PIECES,
 ) -> tuple[list[Scene], list[Lesson]]:
-    """Return the scenes of samples and one lesson a sample.
+    """Return the scenes of samples and one lesson per sample.
 
     Args:
         samples: Training samples; those that share a scene follow each other.

@@ -1,23 +1,23 @@
 """Measures a reference model on held-out samples through its own processor and forward pass.
 
-Never trains, and never reads a letter's id anywhere but from the tokenizer.
+A letter's id comes from the model's own tokenizer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
 from transformers import PreTrainedModel, ProcessorMixin
 
+from benchc.models.encode import processed
+from benchc.models.template import render
 from benchc.reference.lessons import Lesson, collate, describe, opening
 from benchc.reference.models import Architecture, prompt
 from benchc.reference.teach import Describer, head_of, hidden
 from benchc.reference.tokens import PAD, token_id, token_ids
-from benchc.reference.world import TRACKS, DrawnSample, draw
+from benchc.world.samples import TRACKS, DrawnSample, draw
 
 Answers = list[np.ndarray]
 
@@ -28,7 +28,7 @@ def option_probabilities(
     samples: Sequence[DrawnSample],
     batch: int = 64,
 ) -> Answers:
-    """Return one distribution over the options a sample, each float64 and summing to one."""
+    """Return one distribution over the options per sample, each float64 and summing to one."""
     found: Answers = []
     for start in range(0, len(samples), batch):
         part = samples[start : start + batch]
@@ -82,15 +82,8 @@ def encode(
     processor: ProcessorMixin, samples: Sequence[DrawnSample], texts: Sequence[str]
 ) -> dict[str, torch.Tensor]:
     """Return the inputs of a forward pass for pictures of samples with one user text each."""
-    content = []
-    for text in texts:
-        parts: list[Any] = [{"type": "image"}, {"type": "text", "text": text}]
-        turn: list[dict[str, Any]] = [{"role": "user", "content": parts}]
-        content.append(processor.apply_chat_template(turn, add_generation_prompt=True))
-    pictures = [[Image.fromarray(draw(sample.scene))] for sample in samples]
-    inputs = processor(text=content, images=pictures, return_tensors="pt", padding=True)
-    inputs.pop("labels", None)
-    return dict(inputs)
+    prompts = [render(processor, text, "chat") for text in texts]
+    return processed(processor, prompts, [draw(s.scene) for s in samples])
 
 
 def score(probabilities: Answers, samples: Sequence[DrawnSample]) -> dict[str, float]:

@@ -1,7 +1,4 @@
-"""Four small models of four architectures of the transformers library, and their processors.
-
-Never trains: it builds untrained models from a config and says how each one is called.
-"""
+"""Four small models of four architectures of the transformers library, and their processors."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ from transformers import (
     SiglipVisionConfig,
 )
 
-from benchc.reference.scene import GRID
 from benchc.reference.tokens import END, PAD, PICTURE, START, build_tokenizer, token_id
+from benchc.world.scene import GRID
 
 KEYS = ("llava", "qwen2vl", "paligemma", "idefics3")
 SIDE = 96
@@ -138,7 +135,7 @@ def build(key: str) -> Architecture:
 
 
 def prompt(question: str, options: list[str]) -> str:
-    """Return the user's text: the question, then one labelled line an option, if any."""
+    """Return the user's text: the question, then one labelled line per option, if any."""
     lines = [f"{chr(65 + i)}. {option}" for i, option in enumerate(options)]
     return "\n".join([question, *lines])
 
@@ -234,7 +231,7 @@ def _paligemma(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, Pro
 
 
 def _idefics3(tokenizer: PreTrainedTokenizerFast) -> tuple[PreTrainedModel, ProcessorMixin]:
-    """Idefics3: four patches a cell, shuffled into one token by a linear connector, Llama."""
+    """Idefics3: four patches per cell, shuffled into one token by a linear connector, Llama."""
     config = Idefics3Config(
         vision_config={
             "hidden_size": 80, "intermediate_size": 160, "num_hidden_layers": 3,

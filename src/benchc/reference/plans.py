@@ -1,7 +1,4 @@
-"""How long each reference model is trained.
-
-Never trains: it only says how many steps of what.
-"""
+"""How long each reference model is trained."""
 
 from __future__ import annotations
 

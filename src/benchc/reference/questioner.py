@@ -1,7 +1,4 @@
-"""Teaches a reference model to ask: random valid questions about a drawn picture, four a sequence.
-
-Never knows of an answerer, and never sees a held-out scene.
-"""
+"""Teaches a reference model to ask random valid questions about a picture, four per sequence."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 from benchc.keyed import digest, generator
 from benchc.reference.lessons import Batch, Lesson, opening, photograph
 from benchc.reference.models import PREFIX, Architecture
-from benchc.reference.questions import TEMPLATES, draw_query, evaluate, parse, phrase
-from benchc.reference.scene import Scene, sample_scene
 from benchc.reference.teach import Trained, endless_batches, features, head_of, hidden, run_stage
 from benchc.reference.tokens import END, PAD, token_id, token_ids
+from benchc.world.questions import TEMPLATES, draw_query, evaluate, parse, phrase
+from benchc.world.scene import Scene, sample_scene
 
 QUESTIONS = 4
 """Questions in one sequence."""

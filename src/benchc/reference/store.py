@@ -1,17 +1,19 @@
 """Stores trained models as ordinary checkpoint folders, each with its log and its card.
 
-Never trains; every number on a card comes from the log or the measurement it is given.
+Every number on a card comes from the log or the measurement it is given.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 from benchc.reference.models import Architecture
-from benchc.reference.world import TRACKS
+from benchc.tables import write_text
+from benchc.world.samples import TRACKS
 
 LICENCE = "Licence: Apache-2.0"
 
@@ -37,13 +39,14 @@ def save_model(
 
 def save_notes(folder: Path, log: list[dict[str, Any]], card: str) -> None:
     """Write `training.json`, `training.csv` and `README.md` into a checkpoint's folder."""
-    (folder / "training.json").write_text(json.dumps(log, indent=1) + "\n")
+    write_text(folder / "training.json", json.dumps(log, indent=1) + "\n")
     names = list(dict.fromkeys(name for row in log for name in row))
-    with (folder / "training.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(log)
-    (folder / "README.md").write_text(card)
+    table = io.StringIO()
+    writer = csv.DictWriter(table, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(log)
+    write_text(folder / "training.csv", table.getvalue())
+    write_text(folder / "README.md", card)
 
 
 def model_card(

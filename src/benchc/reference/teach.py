@@ -32,9 +32,9 @@ from benchc.reference.lessons import (
 )
 from benchc.reference.models import PIECES, Architecture, build
 from benchc.reference.plans import BATCH, Plan
-from benchc.reference.scene import GRID, RADII
 from benchc.reference.tokens import PAD, token_id
-from benchc.reference.world import training_samples
+from benchc.world.samples import training_samples
+from benchc.world.scene import GRID, RADII
 
 SMOOTHING = 0.06
 """Probability of a letter target that is spread evenly over the options of its question."""

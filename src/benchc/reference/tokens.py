@@ -1,6 +1,6 @@
-"""The tokenizer of the reference models: one token a word, and one a label of an option.
+"""The tokenizer of the reference models: one token per word, and one per label of an option.
 
-Never learned: its vocabulary is the grammar's words, the numbers 0 to 99 and the special tokens.
+Its vocabulary is the grammar's words, the numbers 0 to 99 and the special tokens.
 """
 
 import re
@@ -10,8 +10,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerFast
 
-from benchc.reference.questions import PLURALS, TEMPLATES
-from benchc.reference.scene import COLOURS, KINDS, PATTERNS, WORDS
+from benchc.world.questions import PLURALS, TEMPLATES
+from benchc.world.scene import COLOURS, KINDS, PATTERNS, WORDS
 
 PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<bos>", "<eos>"
 PICTURE = {

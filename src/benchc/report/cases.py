@@ -1,6 +1,6 @@
 """The trajectories with the largest shifts, with pictures, for the case browser.
 
-Never chooses by hand: the order in `sql/cases.sql` decides, and a size limit what is embedded.
+The order in `sql/cases.sql` decides, and a size limit what is embedded.
 """
 
 import json
@@ -49,7 +49,7 @@ class Cases:
     _renderer: Renderer
 
     def side_files(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and text of each side file, one a corruption; pictures are drawn here."""
+        """Yield name and text of each side file, one per corruption; pictures are drawn here."""
         for corruption, cases in tqdm(self._rest.items(), "cases", unit="file", disable=None):
             batch = Batch()
             for case in cases:

@@ -1,7 +1,4 @@
-"""How the samples were chosen: the impurity, the map of the embeddings, the counts.
-
-Never chooses: it shows what the selection did.
-"""
+"""How the samples were chosen: the impurity, the map of the embeddings, the counts."""
 
 from collections.abc import Sequence
 from pathlib import Path

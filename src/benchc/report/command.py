@@ -1,7 +1,4 @@
-"""`benchc report`: the page that shows what the database holds.
-
-Never computes: it reads paths and writes one file.
-"""
+"""`benchc report`: the page that shows what the database holds."""
 
 from pathlib import Path
 
@@ -25,6 +22,9 @@ def build(
         None, help="The pool's embeddings; without them their map is left out."
     ),
     reference_side: int | None = typer.Option(None, help="As in `benchc corrupt render`.", min=1),
+    place: Path | None = typer.Option(
+        None, help="Where it will be published, to be named so; without it OUT."
+    ),
 ) -> None:
     """Write the report: one HTML file that needs no network, and a folder `cases` beside it.
 
@@ -43,7 +43,7 @@ def build(
         stale.unlink()
     for name, text in report.side_files.items():
         _write(text, folder / name)
-    print(f"{out}: {_write(report.page, out):.1f} MB; open it in a browser")
+    print(f"{place or out}: {_write(report.page, out):.1f} MB; open it in a browser")
 
 
 @app.command()
@@ -69,9 +69,7 @@ def compare(
 
 def _write(text: str, path: Path) -> float:
     """Write a file whole or not at all; return its size, MB."""
-    from benchc.tables import renamed_into_place
+    from benchc.tables import write_text
 
-    data = text.encode("utf-8")
-    with renamed_into_place(path) as temporary:
-        temporary.write_bytes(data)
-    return len(data) / 1e6
+    write_text(path, text)
+    return path.stat().st_size / 1e6

@@ -1,6 +1,6 @@
 """Two runs side by side: the same models and pictures, for instance corrupted at two scales.
 
-Never pairs what is not the same pair: sample, picture, corruption and severity agree.
+Two pairs are the same where sample, picture, corruption and severity agree.
 """
 
 import json
@@ -15,9 +15,9 @@ from benchc.errors import BadInput
 from benchc.report import wording
 from benchc.report.charts import points
 from benchc.report.charts.spec import domain
-from benchc.report.facts import Row, opened_both
+from benchc.report.facts import Row, facts_of
 from benchc.report.figure import Figure, Panel, by_model, legend
-from benchc.report.page import render
+from benchc.report.frame import render
 
 MEASURES = {
     "accuracy": ("accuracy on corrupted pictures", "correct", wording.percent, wording.points),
@@ -40,7 +40,7 @@ def build_comparison(first: Path, second: Path, names: tuple[str, str], seed: in
     """
     if names[0] == names[1]:
         raise BadInput(f"--names: both runs are called {names[0]!r}; give two names")
-    with opened_both(first, second) as facts:
+    with facts_of({"first": first, "second": second}) as facts:
         sums = facts("compared")
         differing = facts("differing")
     if not sums:
@@ -56,6 +56,15 @@ def build_comparison(first: Path, second: Path, names: tuple[str, str], seed: in
         databases=(first, second),
         sentences=[(model, _sentence(rows, model, names)) for model in models],
         figures=[_figure(rows, models, measure, names) for measure in MEASURES],
+        made_otherwise=[
+            (
+                row["name"].removeprefix("made."),
+                row["first"] or "unknown",
+                row["second"] or "unknown",
+            )
+            for row in differing
+            if row["name"].startswith("made.") and row["first"] != row["second"]
+        ],
         differing=[
             row
             for fact in differing
@@ -78,7 +87,7 @@ def compare(sums: Sequence[Row], seed: int) -> list[Row]:
         pictures.
     """
     images = {image: at for at, image in enumerate(sorted({row["image_id"] for row in sums}))}
-    weights = bootstrap.weights(len(images), seed, "compare", bootstrap.DRAWS)
+    weights = bootstrap.weights(len(images), seed, bootstrap.DRAWS)
     cells: dict[tuple[str, str | None, str | None], list[Row]] = {}
     for row in sums:
         cells.setdefault((row["model"], row["corruption_group"], row["corruption"]), []).append(row)

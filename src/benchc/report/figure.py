@@ -1,6 +1,6 @@
 """A figure of the page: charts, what they say in words, and the same numbers as a table.
 
-Never draws: the page's script does, from the specifications.
+The page's script draws them from the specifications.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The sentences that open the page: which model to trust under which degradation.
 
-Never knows a number by itself: each sentence is made from one row of `sql/best.sql`.
+Each sentence is made from one row of `sql/best.sql`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,15 @@ _NAMED = 3
 
 
 def lead(best: Sequence[Row], board: Mapping[str, Row]) -> str:
-    """Return the first sentences: who is right most, who loses least, over everything.
+    """Return the first sentences: who is right most, and what RAS tells apart, over everything.
 
     Args:
         best: rows of `sql/best.sql`.
-        board: each model's line of the leaderboard.
+        board: the line of the leaderboard of each model that looks at the pictures.
     """
     overall = {row["measure"]: row for row in best if row["corruption_group"] is None}
+    if not board:
+        return "No model that was asked looks at the pictures: none can be trusted or ranked."
     if "corrupted_accuracy" not in overall or "ras" not in overall:
         return "No pair of predictions has a score, so nothing can be said about robustness."
     accurate, steady = overall["corrupted_accuracy"], overall["ras"]
@@ -31,7 +33,7 @@ def lead(best: Sequence[Row], board: Mapping[str, Row]) -> str:
         text = f"{accurate['model']} is right on {share}, mean RAS {_score(steady)}."
     else:
         text = f"{accurate['model']} is right most often on corrupted pictures: {share}"
-        text += f"{_rivals(accurate)}. {_steadiest(accurate, steady, board)}"
+        text += f"{_rivals(accurate)}. {_order(overall)}"
     for model in dict.fromkeys((accurate["model"], steady["model"])):
         if _guesses(board[model]):
             text += (
@@ -46,7 +48,7 @@ def by_group(best: Sequence[Row], board: Mapping[str, Row]) -> list[tuple[str, s
 
     Args:
         best: rows of `sql/best.sql`.
-        board: each model's line of the leaderboard.
+        board: the line of the leaderboard of each model that looks at the pictures.
     """
     groups = dict.fromkeys(row["corruption_group"] for row in best if row["corruption_group"])
     sentences = []
@@ -64,7 +66,7 @@ def by_group(best: Sequence[Row], board: Mapping[str, Row]) -> list[tuple[str, s
             text += f" Mean RAS {_score(steady)}."
         else:
             same = steady["model"] == accurate["model"]
-            text += f" Steadiest: {'the same' if same else steady['model']}, mean RAS "
+            text += f" Highest RAS: {'the same' if same else steady['model']}, "
             text += f"{_score(steady)}{_rivals(steady)}."
         sentences.append((group, text))
     return sentences
@@ -98,26 +100,49 @@ def headline(row: Row, groups: Row | None) -> str:
     return f"{text}."
 
 
-def _steadiest(accurate: Row, steady: Row, board: Mapping[str, Row]) -> str:
-    if steady["model"] == accurate["model"]:
-        return f"It also keeps its footing best: mean RAS {_score(steady)}{_rivals(steady)}."
-    return (
-        f"{steady['model']} loses least of what it had, mean RAS {_score(steady)}"
-        f"{_rivals(steady)}, but is right on "
-        f"{wording.percent(board[steady['model']]['corrupted_accuracy'])} only."
-    )
+def _order(overall: Mapping[str, Row]) -> str:
+    """Return what RAS says of the order; plain words such as "loses least" are not its own.
+
+    Raw RAS is higher where a model is less sure, so a model is put first only where its lead is
+    beyond its interval at the matched and at the fitted temperature, too.
+
+    Args:
+        overall: rows of `sql/best.sql` over all corruptions, by measure.
+    """
+    highest = overall["ras"]
+    found = [overall.get(name) for name in ("ras", "ras_matched", "ras_fitted")]
+    if all(row and row["model"] == highest["model"] and not _level(row) for row in found):
+        return (
+            f"{highest['model']} has the highest RAS, {_score(highest)}{_rivals(highest)}, and so "
+            "it has where confidence is matched or fitted."
+        )
+    text = f"RAS puts no model first: the highest is that of {highest['model']}, {_score(highest)}"
+    text += _rivals(highest)
+    others = {
+        kind: row["model"]
+        for kind, row in zip(("matched", "fitted"), found[1:], strict=True)
+        if row and row["model"] != highest["model"]
+    }
+    if others:
+        said = wording.listed([f"{model} with confidence {kind}" for kind, model in others.items()])
+        text += f"; it is {said}"
+    return f"{text}."
+
+
+def _level(row: Row) -> list[str]:
+    """Return the models that cannot be told from the best one."""
+    return [rival["model"] for rival in row["rivals"] if not (rival["low"] or 0) > 0]
 
 
 def _rivals(row: Row) -> str:
     """Return who cannot be told from the best model, or by how much it leads."""
     if not row["rivals"]:
         return ""
-    level = [rival["model"] for rival in row["rivals"] if not (rival["low"] or 0) > 0]
-    if level:
+    if level := _level(row):
         named = level if len(level) <= _NAMED else [*level[:_NAMED], f"{len(level) - _NAMED} more"]
         return f", not told apart from {wording.listed(named)}"
     nearest = row["rivals"][0]
-    if row["measure"] == "ras":
+    if row["measure"].startswith("ras"):
         ahead = f"{nearest['difference']:.3f} ({nearest['low']:.3f} to {nearest['high']:.3f})"
     else:
         ahead = (

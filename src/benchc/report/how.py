@@ -1,7 +1,4 @@
-"""How a model loses its footing: sources, states, trajectories, flows and calibration.
-
-Never computes a figure: it lays out what the statements return.
-"""
+"""How a model loses its footing: clean states, states, trajectories, flows and calibration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +7,7 @@ from benchc.report import wording
 from benchc.report.charts import flows, lines, points, stacks
 from benchc.report.facts import Facts, Row
 from benchc.report.figure import Figure, Panel, by_model, in_order, legend
-from benchc.report.where import SOURCE_LABELS
+from benchc.report.where import CLEAN_STATE_LABELS
 
 _STATES = {
     "cc": "cc: right, still right",
@@ -26,7 +23,15 @@ _CONDITIONS = {name: name for name in points.CONDITIONS}
 def figures(facts: Facts, scope: str, order: Sequence[str]) -> dict[str, Any]:
     """Return the figures and tables of this section by name."""
     return {
-        "sources": _parts("sources", "source", facts, scope, order, stacks.SOURCES, SOURCE_LABELS),
+        "clean_states": _parts(
+            "clean_states",
+            "clean state",
+            facts,
+            scope,
+            order,
+            stacks.CLEAN_STATES,
+            CLEAN_STATE_LABELS,
+        ),
         "states": _parts("states", "state", facts, scope, order, stacks.STATES, _STATES),
         "classes": _parts(
             "classes", "trajectory class", facts, scope, order, stacks.CLASSES, _CLASSES

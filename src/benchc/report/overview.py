@@ -1,7 +1,4 @@
-"""What a reader wants first: whom to trust under what, and the leaderboard with intervals.
-
-Never computes a figure: it lays out what the statements return.
-"""
+"""What a reader wants first: whom to trust under what, and the leaderboard with intervals."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,6 +17,8 @@ LEADING = (
     ("corrupted_accuracy", "corrupted accuracy", wording.percent),
     ("relative_robustness", "relative robustness", wording.percent),
     ("ras", "mean RAS", wording.signed),
+    ("ras_matched", "RAS matched", wording.signed),
+    ("ras_fitted", "RAS fitted", wording.signed),
     ("destructive", "destructive part", wording.signed),
     ("corrective", "corrective part", wording.signed),
 )
@@ -30,13 +29,14 @@ FLIPS = (
 #: Taken on the clean and on the corrupted pictures.
 COMPANIONS = (
     ("ece", "ECE", wording.plain),
+    ("squared_calibration_error", "squared calibration error", wording.plain),
     ("brier", "Brier score", wording.plain),
     ("nll", "NLL", wording.plain),
     ("uncertainty", "entropy", wording.plain),
     ("option_mass", "option mass", wording.percent),
     ("ties", "ties", wording.percent),
 )
-_LABELS = {
+LABELS = {
     "clean": "clean",
     "corrupted": "corrupted",
     "selection": "selection",
@@ -59,10 +59,10 @@ def summary(facts: Facts, scope: str, board: Sequence[Row]) -> dict[str, Any]:
         board: the leaderboard of every scope, best RAS first.
     """
     own = [row for row in board if row["scope"] == scope]
-    lines = {row["model"]: row for row in own}
+    lines = {row["model"]: row for row in own if row["looks"] not in wording.BLIND}
     best = facts("best", scope=scope)
     worst = {row["model"]: row for row in facts("headlines", scope=scope)}
-    estimates = _estimates(facts)
+    estimates = estimates_of(facts)
     order = [row["model"] for row in own]
     return {
         "lead": findings.lead(best, lines),
@@ -82,7 +82,7 @@ def summary(facts: Facts, scope: str, board: Sequence[Row]) -> dict[str, Any]:
 
 
 def _trust(rows: Sequence[Row], best: Sequence[Row], order: Sequence[str]) -> dict[str, Any]:
-    """Return the compact table: one cell a model and group, the group NULL last as `all`."""
+    """Return the compact table: one cell per model and group, the group NULL last as `all`."""
     groups = list(dict.fromkeys(row["corruption_group"] for row in rows))
     cells = {(row["model"], row["corruption_group"], row["measure"]): row for row in rows}
     leaders = {
@@ -126,7 +126,7 @@ def heat_legend() -> list[tuple[str, str, str]]:
 def _standing(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure:
     def rows(measures: Mapping[str, str]) -> list[Row]:
         return [
-            {"model": model, "kind": kind, **_ends(estimates[scope, model, measure])}
+            {"model": model, "kind": kind, **ends_of(estimates[scope, model, measure])}
             for model in order
             for kind, measure in measures.items()
         ]
@@ -143,7 +143,7 @@ def _standing(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure:
                 points.intervals(
                     accuracy, order, points.CONDITIONS, "share right", ".0%", [0.0, 1.0]
                 ),
-                f"Accuracy: {_said(accuracy, wording.percent)}",
+                f"Accuracy: {said_of(accuracy, wording.percent)}",
             ),
             Panel(
                 "Mean RAS",
@@ -155,10 +155,10 @@ def _standing(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure:
                     "+.2f",
                     domain([row[end] for row in scores for end in ("value", "low", "high")]),
                 ),
-                f"Mean RAS: {_said(scores, wording.signed)}",
+                f"Mean RAS: {said_of(scores, wording.signed)}",
             ),
         ],
-        legend(points.CONDITIONS, _LABELS, ["circle", "square"]),
+        legend(points.CONDITIONS, LABELS, ["circle", "square"]),
         ["model", "measure", "value", "95 % interval", "pairs", "pictures"],
         [
             _line(estimates[scope, model, measure], model, heading, form)
@@ -212,64 +212,21 @@ def _against(estimates: Estimates, scope: str, order: Sequence[str]) -> Figure |
     )
 
 
-def beside_control(facts: Facts, scopes: Sequence[str], order: Sequence[str]) -> Figure:
-    """Return every model's RAS and accuracy over the selection, the control and the pool."""
-    estimates = _estimates(facts)
-    colors = {scope: points.SCOPES[scope] for scope in scopes}
-    panels, lines = [], []
-    for measure, heading, form in (LEADING[3], LEADING[1]):
-        rows = [
-            {"model": model, "kind": scope, **_ends(estimates[scope, model, measure])}
-            for model in order
-            for scope in scopes
-            if (scope, model, measure) in estimates
-        ]
-        ends = [row[end] for row in rows for end in ("value", "low", "high")]
-        share = form is wording.percent
-        panels.append(
-            Panel(
-                heading,
-                points.intervals(
-                    rows,
-                    order,
-                    colors,
-                    heading,
-                    ".0%" if share else "+.2f",
-                    [0.0, 1.0] if share else domain(ends),
-                ),
-                f"{heading}: {_said(rows, form)}",
-            )
-        )
-        lines += [
-            [row["model"], _LABELS[row["kind"]], heading, wording.estimate(row, form)]
-            for row in rows
-        ]
-    marks = ["circle", "square", "diamond"][: len(colors)]
-    return Figure(
-        "control",
-        "The same figures over the selection and over a random subset of the pool, as large. "
-        "Samples chosen because answers moved look less steady than samples chosen by chance; the "
-        "gap between the two is the selection's doing.",
-        panels,
-        legend(colors, _LABELS, marks),
-        ["model", "samples", "measure", "value (95 % interval)"],
-        lines,
-        "wide",
-    )
-
-
-def _estimates(facts: Facts) -> Estimates:
+def estimates_of(facts: Facts) -> Estimates:
+    """Return every measure over all pairs, by scope, model and measure; NULL where unknown."""
     known = {(row["scope"], row["model"], row["measure"]): row for row in facts("estimates")}
     return defaultdict(lambda: _UNKNOWN, known)
 
 
-def _ends(row: Row) -> Row:
+def ends_of(row: Row) -> Row:
+    """Return value, low and high of a row."""
     return {name: row[name] for name in ("value", "low", "high")}
 
 
-def _said(rows: Sequence[Row], form: Any) -> str:
+def said_of(rows: Sequence[Row], form: Any) -> str:
+    """Return rows of model, kind and value with its interval as one phrase."""
     return wording.spoken(
-        (f"{row['model']} {_LABELS[row['kind']]}", wording.estimate(row, form)) for row in rows
+        (f"{row['model']} {LABELS[row['kind']]}", wording.estimate(row, form)) for row in rows
     )
 
 

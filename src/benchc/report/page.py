@@ -1,23 +1,14 @@
-"""The page: gathers sections from the database and pictures, and fills the template.
+"""The page: gathers sections from the database and pictures, and fills the template."""
 
-Never reads the clock, the network or the machine: the same input gives the same bytes.
-"""
-
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
-import vl_convert
-from markupsafe import Markup
-
-from benchc.diagnose.statements import FINDINGS
-from benchc.report import cases, chosen, how, overview, specimen, where, wording
-from benchc.report.facts import SCOPES, opened
+from benchc.diagnose.verdicts import FINDINGS
+from benchc.report import cases, chosen, how, overview, specimen, where
+from benchc.report import scopes as scopes_beside
+from benchc.report.facts import SCOPES, facts_of
+from benchc.report.frame import render
 from benchc.report.pictures import Pictures, Renderer
 
 
@@ -50,16 +41,18 @@ def build_report(
     Raises:
         BadInput: a file that is missing or of another kind; a picture that `images` lacks.
     """
-    with opened(database) as facts:
+    with facts_of({"first": database}) as facts:
         board = facts("leaderboard")
         scopes = [scope for scope in SCOPES if any(row["scope"] == scope for row in board)]
-        scope = scopes[0] if scopes else None
+        headline = facts("headline")[0]["headline"]
+        scope = headline if headline in scopes else next(iter(scopes), None)
         renderer = Renderer(facts, Pictures(images), seed, reference_side)
         conditions = facts("conditions")
         values: dict[str, Any] = {
             "board": board,
             "scopes": scopes,
             "scope": scope,
+            "headline": headline,
             "models": facts("models"),
             "model_status": facts("model_status"),
             "run": facts("run"),
@@ -76,7 +69,7 @@ def build_report(
                 "order": order,
                 "extent": facts("extent", scope=scope)[0],
                 **overview.summary(facts, scope, board),
-                "beside_control": overview.beside_control(facts, scopes, order),
+                **scopes_beside.figures(facts, scopes, order),
                 **where.figures(facts, scope, order),
                 **how.figures(facts, scope, order),
                 "findings": FINDINGS,
@@ -91,53 +84,3 @@ def build_report(
             tally=renderer.tally,
         )
         return Report(page, dict(found.side_files()) if found else {})
-
-
-def render(template: str, **values: Any) -> str:
-    """Fill one of the page templates."""
-    folder = resources.files("benchc.report").joinpath("templates")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("benchc.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    for name in (
-        "percent",
-        "points",
-        "signed",
-        "plain",
-        "count",
-        "spaced",
-        "pretty",
-        "scope_name",
-        "estimate",
-        "interval",
-    ):
-        environment.filters[name] = getattr(wording, name)
-    environment.filters["script"] = _script
-    environment.globals |= {"signed": wording.signed, "percent": wording.percent}
-    return environment.get_template(template).render(
-        files={
-            name: Markup(folder.joinpath(name).read_text("utf-8"))
-            for name in ("page.css", "charts.js", "cases.js")
-        },
-        vega=Markup(_vega()),
-        **values,
-    )
-
-
-def _script(value: Mapping[str, Any] | str) -> Markup:
-    """Return JSON that cannot end its script element."""
-    if not isinstance(value, str):
-        value = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return Markup(value.replace("<", "\\u003c"))
-
-
-@cache
-def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; it sets `window.vegaEmbed`."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace(
-        "</script", "<\\/script"
-    )

@@ -1,6 +1,6 @@
 """The pictures of the report: rendered again, compared with what the models saw, made small.
 
-Never stores a picture in a file: each one ends as a data URI.
+Each one ends as a data URI.
 """
 
 import base64
@@ -10,11 +10,13 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import polars as pl
 
 from benchc import tables
-from benchc.corrupt import corrupt
+from benchc.corrupt import condition
 from benchc.errors import BadInput
-from benchc.pixels import Pixels, decode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import Pixels, pixel_hash
 from benchc.report.facts import Facts
 
 #: Longer side of a thumbnail, pixels.
@@ -34,15 +36,25 @@ class Tally:
 class Pictures:
     """The stored pictures of a pool: bytes in memory, decoded when asked for."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, only: str | None = None):
         """Read `images.parquet`.
+
+        Args:
+            path: the table.
+            only: the one picture that will be asked for; the others stay on the disk.
 
         Raises:
             BadInput: no such table.
         """
         self._path = path
-        self._bytes = dict(tables.IMAGES.read(path, ["image_id", "bytes"]).iter_rows())
-        self._decoded = lru_cache(maxsize=16)(lambda image_id: decode(self._bytes[image_id]))
+        if only is None:
+            held = tables.IMAGES.read(path, ["image_id", "bytes"])
+        else:
+            tables.IMAGES.check(path)
+            one = tables.scan(path).filter(pl.col("image_id") == only)
+            held = one.select("image_id", "bytes").collect()
+        self._bytes: dict[str, bytes] = dict(held.iter_rows())
+        self._decoded = lru_cache(maxsize=16)(lambda image_id: decode_stored(self._bytes[image_id]))
 
     def __getitem__(self, image_id: str) -> Pixels:
         """Return a picture, RGB (height, width, 3) uint8.
@@ -69,12 +81,17 @@ class Renderer:
     _hashes: dict[str, dict[tuple[str, int], str]] = field(default_factory=dict)
 
     def thumbnail(self, image_id: str, corruption: str, severity: int) -> str:
-        """Return one condition of a picture as a small JPEG data URI; severity 0 is clean."""
-        clean = self.pictures[image_id]
-        if severity == 0:
-            return data_uri(clean)
-        shown = corrupt(
-            clean,
+        """Return one condition of a picture as a small JPEG data URI."""
+        return data_uri(self.picture(image_id, corruption, severity))
+
+    def picture(self, image_id: str, corruption: str, severity: int) -> Pixels:
+        """Return one condition of a picture, RGB (height, width, 3) uint8, and compare its hash.
+
+        Raises:
+            BadInput: a picture that the table does not hold.
+        """
+        shown = condition(
+            self.pictures[image_id],
             corruption,
             severity,
             seed=self.seed,
@@ -82,7 +99,7 @@ class Renderer:
             reference_side=self.reference_side,
         )
         self._compare(image_id, corruption, severity, shown)
-        return data_uri(shown)
+        return shown
 
     def _compare(self, image_id: str, corruption: str, severity: int, shown: Pixels) -> None:
         if image_id not in self._hashes:

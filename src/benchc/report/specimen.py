@@ -1,6 +1,6 @@
 """The grid of one picture under every condition.
 
-Never chooses by hand: the order in `sql/specimen.sql` decides.
+The order in `sql/specimen.sql` decides.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Where a model loses its footing: every corruption and severity, and severity beside the nulls.
-
-Never computes a figure: it lays out what the statements return.
-"""
+"""Where a model loses its footing: every corruption and severity, and severity beside the nulls."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +6,12 @@ from typing import Any
 from benchc.report import wording
 from benchc.report.charts import lines, maps
 from benchc.report.charts.spec import domain
-from benchc.report.charts.stacks import SOURCES
+from benchc.report.charts.stacks import CLEAN_STATES
 from benchc.report.facts import Facts, Row
 from benchc.report.figure import Figure, Panel, by_model, in_order
 from benchc.report.overview import heat_legend
 
-SOURCE_LABELS = {"c": "Q_c: right on the clean picture", "w": "Q_w: wrong on it"}
+CLEAN_STATE_LABELS = {"c": "Q_c: right on the clean picture", "w": "Q_w: wrong on it"}
 
 
 def figures(facts: Facts, scope: str, order: Sequence[str]) -> dict[str, Any]:
@@ -93,7 +90,7 @@ def _trends(rows: Sequence[Row], order: Sequence[str]) -> Figure:
 
     def panel(model: str, own: list[Row]) -> Panel:
         said = wording.spoken(
-            (f"Q_{row['source']} at severity {row['severity']}", wording.signed(row["value"]))
+            (f"Q_{row['clean_state']} at severity {row['severity']}", wording.signed(row["value"]))
             for row in own
             if row["kind"] == "measured"
         )
@@ -101,7 +98,9 @@ def _trends(rows: Sequence[Row], order: Sequence[str]) -> Figure:
 
     by_kind: dict[tuple[str, str, int], dict[str, Row]] = {}
     for row in in_order(rows, order):
-        by_kind.setdefault((row["model"], row["source"], row["severity"]), {})[row["kind"]] = row
+        by_kind.setdefault((row["model"], row["clean_state"], row["severity"]), {})[row["kind"]] = (
+            row
+        )
     return Figure(
         "trends",
         "Mean RAS by severity, apart for questions answered right (Q_c) and wrong (Q_w) on the "
@@ -111,16 +110,24 @@ def _trends(rows: Sequence[Row], order: Sequence[str]) -> Figure:
         "is more than flatter probabilities.",
         by_model(rows, order, panel),
         [
-            *((SOURCE_LABELS[key], color, "box") for key, color in SOURCES.items()),
+            *((CLEAN_STATE_LABELS[key], color, "box") for key, color in CLEAN_STATES.items()),
             ("measured", "currentColor", "solid"),
             ("flattening null", "currentColor", "dashed"),
             ("blank picture", "currentColor", "dotted"),
         ],
-        ["model", "source", "severity", "pairs", "measured (95 % interval)", "flattening", "blank"],
+        [
+            "model",
+            "clean state",
+            "severity",
+            "pairs",
+            "measured (95 % interval)",
+            "flattening",
+            "blank",
+        ],
         [
             [
                 model,
-                f"Q_{source}",
+                f"Q_{state}",
                 str(severity),
                 wording.count(kinds["measured"]["n_pairs"]) if "measured" in kinds else "0",
                 *(
@@ -128,6 +135,6 @@ def _trends(rows: Sequence[Row], order: Sequence[str]) -> Figure:
                     for kind in lines.KINDS
                 ),
             ]
-            for (model, source, severity), kinds in by_kind.items()
+            for (model, state, severity), kinds in by_kind.items()
         ],
     )

@@ -1,7 +1,4 @@
-"""Numbers and names as a reader sees them, and notes on one row.
-
-Never reads the database: it is given rows.
-"""
+"""Numbers and names as a reader sees them, and notes on one row."""
 
 import json
 import math
@@ -11,6 +8,8 @@ from typing import Any
 from benchc.report.facts import Row
 
 NONE = "–"
+#: What `looks` says of a model that no picture moves; the macro `is_blind` knows them too.
+BLIND = ("does not look", "hardly looks")
 _SCOPES = {
     "selection": "the selection",
     "control": "the random control",
@@ -21,6 +20,11 @@ _SCOPES = {
 def percent(value: float | None) -> str:
     """Return a share as a percentage with one decimal."""
     return NONE if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
+
+
+def rate(value: float | None) -> str:
+    """Write a share as whole percent; nothing where there is none."""
+    return "" if value is None else f"{100 * value:.0f} %"
 
 
 def signed(value: float | None) -> str:

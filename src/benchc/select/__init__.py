@@ -1,9 +1,6 @@
-"""Which samples make the benchmark: sensitive to corruption, and unlike one another.
+"""Which samples make the benchmark: sensitive to corruption, and unlike one another."""
 
-Never runs a model or an encoder: it reads predictions and embeddings.
-"""
+from benchc.select.cross_fit import cross_fit
+from benchc.select.selection import Pool, Rule, Selection, select
 
-from benchc.select.impurity import impurity
-from benchc.select.selection import select
-
-__all__ = ["impurity", "select"]
+__all__ = ["Pool", "Rule", "Selection", "cross_fit", "select"]

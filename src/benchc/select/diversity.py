@@ -1,9 +1,6 @@
-"""Greedy choice of samples that are not near duplicates of one another.
+"""Greedy choice of samples that are not near duplicates of one another."""
 
-Never decides how sensitive a sample is: the order of the walk is given.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,51 +11,86 @@ TOLERANCE = 1e-9
 _BLOCK = 256
 
 
-def walk(
-    image: np.ndarray,
-    text: np.ndarray,
-    image_limit: float,
-    text_limit: float,
-    cap: int | None = None,
-) -> tuple[np.ndarray, int]:
-    """Walk samples in order; accept each unless it is near an accepted one.
+Near = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Says which of some samples are near which others: two int arrays (a,), (b,) -> bool (a, b)."""
 
-    Near means a cosine of at least the limit in both the picture and the text embedding.
+#: Up to so many samples all pairs fit into memory: 64 MB.
+_FEW = 8192
+
+
+def nearness(image: np.ndarray, text: np.ndarray, image_limit: float, text_limit: float) -> Near:
+    """Return what says whether samples are near: a cosine of at least the limit in both.
 
     Args:
-        image: float64 (n, d), unit rows in the order of the walk.
-        text: float64 (n, e), unit rows in the same order.
+        image: float64 (n, d), unit rows.
+        text: float64 (n, e), unit rows.
         image_limit: cosine from which two pictures are near, in -1..1 (above 1: never).
         text_limit: the same for texts.
-        cap: stop once this many are accepted; None walks to the end.
+    """
+
+    def near(some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            (image[some] @ image[others].T >= image_limit - TOLERANCE)
+            & (text[some] @ text[others].T >= text_limit - TOLERANCE)
+        )
+
+    return near
+
+
+def remembered(near: Near, n: int) -> Near:
+    """Return the same for many walks over n samples: each pair is looked at once, if they fit."""
+    if n > _FEW:
+        return near
+    everyone = np.arange(n)
+    pairs = np.concatenate(
+        [near(everyone[i : i + _BLOCK], everyone) for i in range(0, n, _BLOCK)], axis=0
+    )
+    return lambda some, others: pairs[np.ix_(some, others)]
+
+
+def walk(
+    near: Near,
+    order: np.ndarray,
+    strata: np.ndarray | None = None,
+    quotas: Sequence[int] | None = None,
+) -> np.ndarray:
+    """Walk samples in order; accept each unless it is near an accepted one or its quota is full.
+
+    Args:
+        near: see `nearness`.
+        order: int (n,), the samples to walk, in order.
+        strata: int (n,), the stratum of each, from 0; None puts all into one.
+        quotas: how many may be accepted of each stratum; None sets no bound.
 
     Returns:
-        owners, int64 (n,): a row's own index if accepted, else that of the first accepted one
-        that it is near to, -1 if not walked; and how many rows were walked.
+        int64 (n,), by place in the walk: the own place if accepted, that of the first accepted one
+        that it is near to, or -1 where its stratum was full.
     """
-    n = len(image)
+    n = len(order)
+    strata = np.zeros(n, dtype=np.int64) if strata is None else strata
+    left = [n] * (int(strata.max(initial=0)) + 1) if quotas is None else list(quotas)
     owners = np.full(n, -1, dtype=np.int64)
     accepted: list[int] = []
     for start in range(0, n, _BLOCK):
-        block = slice(start, min(start + _BLOCK, n))
-        others = np.array([*accepted, *range(block.start, block.stop)])
-        near = (image[block] @ image[others].T >= image_limit - TOLERANCE) & (
-            text[block] @ text[others].T >= text_limit - TOLERANCE
-        )
-        open_ = np.zeros(len(others), dtype=bool)
-        open_[: len(accepted)] = True
+        # A stratum that is full stays so: its rows need no cosines.
+        rows = [row for row in range(start, min(start + _BLOCK, n)) if left[strata[row]] > 0]
+        others = np.array([*accepted, *rows], dtype=np.int64)
+        found = near(order[rows], order[others])
+        is_accepted = np.zeros(len(others), dtype=bool)
+        is_accepted[: len(accepted)] = True
         first = len(accepted)
-        for row in range(block.stop - block.start):
-            if cap is not None and len(accepted) >= cap:
-                return owners, start + row
-            hits = np.flatnonzero(near[row] & open_)
+        for place, row in enumerate(rows):
+            if left[strata[row]] <= 0:
+                continue
+            hits = np.flatnonzero(found[place] & is_accepted)
             if hits.size:
-                owners[start + row] = others[hits[0]]
-            else:
-                owners[start + row] = start + row
-                open_[first + row] = True
-                accepted.append(start + row)
-    return owners, n
+                owners[row] = others[hits[0]]
+                continue
+            owners[row] = row
+            is_accepted[first + place] = True
+            accepted.append(row)
+            left[strata[row]] -= 1
+    return owners
 
 
 def cosine_quantiles(

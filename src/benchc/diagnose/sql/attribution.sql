@@ -1,7 +1,7 @@
--- Mean RAS split three ways: by source, state and class of trajectory. Contributions add up to it.
+-- Mean RAS split three ways: by clean state, state and class of trajectory. Contributions add up to it.
 -- A part that does not occur in a crossing has a row all the same.
 WITH parts (split, part) AS (
-    VALUES ('source', 'c'), ('source', 'w'),
+    VALUES ('clean_state', 'c'), ('clean_state', 'w'),
            ('state', 'cc'), ('state', 'cw'), ('state', 'wc'), ('state', 'ww'),
            ('class', 'stable_correct'), ('class', 'stable_wrong'),
            ('class', 'persistent_loss'), ('class', 'persistent_gain'),
@@ -15,8 +15,8 @@ sums AS (
              coalesce(sum(ras_sum) FILTER (WHERE is_inside), 0) AS ras_sum,
              sum(n_pairs)                                       AS n_whole,
              sum(n_missing)                                     AS n_missing
-    FROM     (SELECT *, part = CASE split WHEN 'source' THEN source
-                                          WHEN 'state'  THEN state
+    FROM     (SELECT *, part = CASE split WHEN 'clean_state' THEN clean_state
+                                          WHEN 'state' THEN state
                                           ELSE class
                                END AS is_inside
               FROM   cells

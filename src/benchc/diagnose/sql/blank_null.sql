@@ -6,7 +6,7 @@ WITH shifted AS (
     FROM   scopes
     JOIN   scores AS blank USING (model, sample_id)
     JOIN   scores AS clean USING (model, sample_id)
-    WHERE  scope <> 'pool' AND blank.corruption = 'blank' AND clean.corruption = 'clean'
+    WHERE  (scope, model) IN (FROM null_scopes) AND blank.corruption = 'blank' AND clean.corruption = 'clean'
 )
 SELECT   *, 'blank' AS kind, ras(misalignment_shift, uncertainty_shift) AS ras
 FROM     shifted

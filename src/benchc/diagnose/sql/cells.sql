@@ -1,4 +1,4 @@
--- Sums of RAS by every crossing, kept apart by source, state and trajectory class:
+-- Sums of RAS by every crossing, kept apart by clean state, state and trajectory class:
 -- each attribution is a sum over these rows. A column that is rolled up is NULL.
 SELECT   scope,
          model,
@@ -8,14 +8,14 @@ SELECT   scope,
          corruption_group,
          corruption,
          severity,
-         source,
+         clean_state,
          state,
          class,
          count(ras)            AS n_pairs,
          count(*) - count(ras) AS n_missing,
          coalesce(sum(ras), 0) AS ras_sum
 FROM     pairs
-GROUP BY scope, model, source, state, class,
+GROUP BY scope, model, clean_state, state, class,
          GROUPING SETS ((),
                         (severity),
                         (corruption_group),

@@ -1,4 +1,5 @@
--- One line per scope and model, over the pairs that have a RAS.
+-- One line per scope and model, over the pairs that have a RAS; a model that does not look at
+-- pictures comes last, since no corruption moves it.
 WITH samples_of AS (
     SELECT   scope, model, count(DISTINCT sample_id) AS n_samples
     FROM     scopes
@@ -28,10 +29,12 @@ SELECT   scope,
          clean_option_mass,
          corrupted_option_mass,
          scoring,
-         temperature
+         temperature,
+         looks
 FROM     measures
 JOIN     models   USING (model)
 JOIN     settings USING (model)
+JOIN     model_status USING (model)
 LEFT JOIN samples_of USING (scope, model)
 WHERE    crossing = 'all'
-ORDER BY scope DESC, ras DESC NULLS LAST, model
+ORDER BY scope DESC, is_blind(looks), ras DESC NULLS LAST, model

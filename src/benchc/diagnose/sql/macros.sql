@@ -1,5 +1,5 @@
 -- The protocol's definitions, stored inside the database: a user's query and the report share them.
--- p is a list with one probability an option; answer is the 0-based index of the right option.
+-- p is a list with one probability per option; answer is the 0-based index of the right option.
 -- Whatever is not a distribution (NULL, NaN, NULL inside, sum not 1) makes every score NULL.
 
 CREATE MACRO is_distribution(p) AS
@@ -21,6 +21,14 @@ CREATE MACRO is_correct(p, answer) AS
     END;
 COMMENT ON MACRO is_correct IS
     '1 if the right option alone holds the maximum, else 0; a tie is not correct';
+
+-- The largest logit is taken off first, so that no exponential overflows.
+CREATE MACRO softmax(logits, temperature) AS
+    list_transform([exp((x - list_max(logits)) / temperature) FOR x IN logits],
+                   lambda mass: mass / list_sum([exp((x - list_max(logits)) / temperature)
+                                                 FOR x IN logits]));
+COMMENT ON MACRO softmax IS
+    'the option probabilities of logits at a temperature; `predictions.p` at its own';
 
 -- S = -sum p ln p / ln K, with 0 ln 0 = 0; rounding may leave 0..1 by an ulp, hence the clipping.
 CREATE MACRO normalized_entropy(p) AS
@@ -86,9 +94,9 @@ CREATE MACRO ras(dc, ds) AS
 COMMENT ON MACRO ras IS
     'Robustness Alignment Score of a misalignment shift dC and an uncertainty shift dS, -2..1';
 
-CREATE MACRO source(clean_correct) AS
+CREATE MACRO clean_state(clean_correct) AS
     CASE clean_correct WHEN 1 THEN 'c' WHEN 0 THEN 'w' END;
-COMMENT ON MACRO source IS 'c (Q_c, right on the clean picture) or w (Q_w, wrong on it)';
+COMMENT ON MACRO clean_state IS 'c (Q_c, right on the clean picture) or w (Q_w, wrong on it)';
 
 CREATE MACRO state(clean_correct, correct) AS
     CASE clean_correct WHEN 1 THEN 'c' WHEN 0 THEN 'w' END
@@ -122,6 +130,16 @@ COMMENT ON MACRO hesitant_support IS 'better alignment (dC) with higher entropy 
 CREATE MACRO lucky_guess(state, class) AS
     state = 'wc' AND class = 'transient_gain';
 COMMENT ON MACRO lucky_guess IS 'wrong made right, in a trajectory that does not stay right';
+
+CREATE MACRO unstable_gain(state, ras, tau) AS
+    state = 'wc' AND ras < -tau;
+COMMENT ON MACRO unstable_gain IS 'wrong made right, yet RAS below -tau';
+
+-- Of a column `looks`. What was not measured is not held against a model.
+CREATE MACRO is_blind(looks) AS
+    coalesce(looks IN ('does not look', 'hardly looks'), FALSE);
+COMMENT ON MACRO is_blind IS
+    'whether a model answers (almost) alike whatever the picture: it gets no title';
 
 -- The name of a grouping from the columns that are not rolled up (those are NULL).
 CREATE MACRO crossing(benchmark, category, corruption_group, corruption, severity) AS

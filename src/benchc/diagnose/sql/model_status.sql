@@ -14,10 +14,12 @@ SELECT   model,
          CAST(sum(n) AS BIGINT)                                                AS n_predictions,
          CAST(coalesce(sum(n) FILTER (WHERE status <> 'ok'), 0) AS BIGINT)     AS n_failed,
          string_agg(format('{} {}', status, n), ', ' ORDER BY n DESC, status)
-             FILTER (WHERE status <> 'ok')                                     AS reason
+             FILTER (WHERE status <> 'ok')                                     AS reason,
+         any_value(settings::JSON ->> '$.run.looks.verdict')                   AS looks
 FROM     endings
+JOIN     models USING (model)
 GROUP BY model
 UNION ALL
-SELECT   model, 'left_out', 0, 0, 'the config''s leave_out names it'
+SELECT   model, 'left_out', 0, 0, 'the config''s leave_out names it', NULL
 FROM     left_out
 ORDER BY model

@@ -6,8 +6,9 @@ WITH candidates AS (
              row_number() OVER (PARTITION BY scope ORDER BY clean_accuracy DESC, model) = 1 AS leads
     FROM     measures
     WHERE    crossing = 'all' AND n_pairs > 0
+    AND      model NOT IN (SELECT model FROM model_status WHERE is_blind(looks))
     AND      (scope, model) NOT IN (SELECT (scope, model)
-                                    FROM   simultaneous_differences
+                                    FROM   ranked_differences
                                     WHERE  measure = 'clean_accuracy' AND high < 0)
 ),
 names AS (

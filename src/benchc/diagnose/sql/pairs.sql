@@ -13,7 +13,7 @@ SELECT scopes.scope,
        shifts.ras,
        shifts.clean_correct,
        shifts.correct,
-       source(shifts.clean_correct) AS source,
+       clean_state(shifts.clean_correct) AS clean_state,
        shifts.state,
        trajectories.class,
        trajectories.onset

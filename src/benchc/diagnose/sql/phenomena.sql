@@ -12,7 +12,8 @@ leaves AS (
                                                            AS overconfident_degradation,
              count_if(hesitant_support(misalignment_shift, uncertainty_shift, tau))
                                                            AS hesitant_support,
-             count_if(lucky_guess(state, class))           AS lucky_guess
+             count_if(lucky_guess(state, class))           AS lucky_guess,
+             count_if(unstable_gain(state, ras, tau))      AS unstable_gain
     FROM     pairs
     CROSS JOIN taus
     GROUP BY ALL
@@ -24,7 +25,8 @@ crossed AS (
              sum(silent_degradation)        AS silent_degradation,
              sum(overconfident_degradation) AS overconfident_degradation,
              sum(hesitant_support)          AS hesitant_support,
-             sum(lucky_guess)               AS lucky_guess
+             sum(lucky_guess)               AS lucky_guess,
+             sum(unstable_gain)             AS unstable_gain
     FROM     leaves
     GROUP BY scope, model, tau,
              GROUPING SETS ((),
@@ -49,5 +51,5 @@ SELECT   scope,
          n_pairs / nullif(n_whole, 0) AS share
 FROM     crossed
 UNPIVOT  (n_pairs FOR phenomenon IN (silent_degradation, overconfident_degradation,
-                                     hesitant_support, lucky_guess))
+                                     hesitant_support, lucky_guess, unstable_gain))
 ORDER BY ALL

@@ -1,5 +1,4 @@
 -- The second grouping: what skills have in common.
-CREATE TABLE meta_skills AS
 SELECT meta_skill, min(meta_name) AS name, count(*) AS n_skills
 FROM found_skills
 GROUP BY meta_skill

@@ -1,11 +1,11 @@
 -- Every question that was asked about a held-out picture.
-CREATE TABLE questions AS
 SELECT
     concat_ws('/', a.model, a.way, a.corruption, a.severity, a.sequence, a.place) AS question_id,
     a.model,
     a.way,
     a.corruption,
     a.severity,
+    a.reference_side,
     a.picture,
     a.sequence,
     a.place,

@@ -1,10 +1,9 @@
 -- Failures / valid questions of every model at every node of the tree, all ways together.
 -- level: skill or meta_skill; node: its number.
-CREATE TABLE skill_failure_rates AS
 WITH asked_for AS (
     SELECT q.model, q.corruption, q.severity, q.skill, s.meta_skill, v.failed
     FROM questions AS q
-    JOIN verdicts AS v USING (question_id)
+    JOIN judgements AS v USING (question_id)
     JOIN found_skills AS s USING (skill)
     WHERE v.valid AND v.verifier_failure IS NULL
 ),
@@ -21,7 +20,7 @@ SELECT
     severity,
     count(*) AS n_valid,
     count(*) FILTER (WHERE failed) AS n_failed,
-    count(*) FILTER (WHERE failed) / count(*) AS failure_rate
+    count_if(failed) / count(*) AS failure_rate
 FROM nodes
 GROUP BY ALL
 ORDER BY ALL

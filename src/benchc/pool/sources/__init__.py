@@ -1,23 +1,10 @@
-"""The formats that samples come in: one module each, `read(spec)` gives rows of one shape.
+"""The formats that samples come in, one module each, which returns rows of one shape."""
 
-Never lets a format's quirks past this folder.
-"""
+from pkgutil import resolve_name
 
-from collections.abc import Callable
-from typing import Any
-
+from benchc.config.sources import Source
 from benchc.pool.rows import SourceRows
-from benchc.pool.sources import drawn, folder, mmvp, parquet, seedbench2plus, vlmevalkit
-from benchc.pool.specs import Source
-
-_READERS: dict[str, Callable[[Any], SourceRows]] = {
-    "drawn": drawn.read,
-    "folder": folder.read,
-    "vlmevalkit": vlmevalkit.read,
-    "parquet": parquet.read,
-    "seedbench2plus": seedbench2plus.read,
-    "mmvp": mmvp.read,
-}
+from benchc.pool.rules import by_one_rule
 
 
 def read_source(spec: Source) -> SourceRows:
@@ -26,4 +13,4 @@ def read_source(spec: Source) -> SourceRows:
     Raises:
         BadInput: The source as a whole cannot be read.
     """
-    return _READERS[spec.kind](spec)
+    return by_one_rule(resolve_name(spec.reader)(spec))

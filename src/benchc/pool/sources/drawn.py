@@ -1,16 +1,16 @@
 """The drawn world as a source: scenes made by this package, each track its own benchmark.
 
-Never stores a picture: a row carries the scene that it is drawn from.
+A row carries the scene that its picture is drawn from.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from benchc.config.sources import DrawnSource
 from benchc.pool.rows import Row, SourceRows
-from benchc.pool.specs import DrawnSource
-from benchc.reference.scene import Scene
-from benchc.reference.world import draw, draw_pool
+from benchc.world.samples import draw, draw_pool
+from benchc.world.scene import Scene
 
 
 def read(spec: DrawnSource) -> SourceRows:

@@ -1,15 +1,15 @@
 """Which column of each known benchmark's hub table holds what.
 
-Never code: a benchmark that needs more than a map needs a module of its own.
+A benchmark that needs more than a map needs a module of its own.
 """
 
-from benchc.pool.specs import Benchmark, FieldMap
+from benchc.config.sources import Benchmark, FieldMap
 
 _LETTERS = ("A", "B", "C", "D")
 
 FIELD_MAPS: dict[Benchmark, FieldMap] = {
     "ai2d": FieldMap(options=("options",), options_as="list", answer_as="index"),
-    # Test answers are hidden; several pictures a row for most sub-tasks.
+    # Test answers are hidden; several pictures per row for most sub-tasks.
     "blink": FieldMap(
         id=("idx",),
         category="sub_task",

@@ -1,35 +1,41 @@
-"""A folder of pictures with questions.jsonl, .csv or .tsv: how people bring their own questions.
-
-Never re-types a text and never guesses which option was meant.
-"""
+"""A folder of pictures with questions.jsonl, .csv or .tsv: how people bring their own questions."""
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 
+from benchc.config.sources import FolderSource
 from benchc.errors import BadInput
-from benchc.pool.pictures import decode_picture, named_picture
+from benchc.pictures.decode import decode_picture
+from benchc.pool.pictures import named_picture
 from benchc.pool.rows import (
     Reason,
-    Rejection,
     Row,
     SourceRows,
     Unusable,
+    brief,
     check_count,
     lettered,
     outside,
+    whole_number,
     with_hint,
 )
-from benchc.pool.specs import FolderSource
-from benchc.pool.text import csv_rows, decode_utf8
+from benchc.pool.text import csv_rows, decode_utf8, listed
 
+_DECIMAL = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _FIELDS = ("id", "image", "question", "hint", "options", "answer", "category")
 _COLUMNS = ("id", "image", "question", "hint", "answer", "category", *ascii_uppercase)
+
+
+_PATH = "image_path"
+"""What `image` may be called too."""
 
 
 class _Number(str):
@@ -59,14 +65,12 @@ def read(spec: FolderSource) -> SourceRows:
     refs = _refs(file, records)
     source = SourceRows(file=str(file))
     for ref, (where, record) in zip(refs, records, strict=True):
-        try:
+        with source.rejecting(ref, where):
             source.rows.append(_row(ref, record, spec.path, where))
-        except Unusable as verdict:
-            source.rejected.append(Rejection(ref, verdict.reason, verdict.detail, where))
     return source
 
 
-def _row(ref: str, record: dict, folder: Path, where: str) -> Row:
+def _row(ref: str, record: dict[str, Any], folder: Path, where: str) -> Row:
     meant = _misspelt(record, _FIELDS)
     if meant:
         raise Unusable(Reason.MALFORMED, f"it has a field {meant}")
@@ -74,14 +78,17 @@ def _row(ref: str, record: dict, folder: Path, where: str) -> Row:
     if not question.strip():
         raise Unusable(Reason.MALFORMED, "it has no question")
     options, answer = _options_and_answer(record)
+    picture = _picture(record, folder)
     return Row(
         source_ref=ref,
         category=_text(record, "category"),
         question=with_hint(_text(record, "hint"), question),
         options=options,
         answer=answer,
-        picture=partial(_decode, folder, _picture(record, folder)),
+        picture=partial(_decode, folder, picture),
         where=where,
+        picture_file=picture,
+        extra=_extra(record),
     )
 
 
@@ -92,7 +99,24 @@ def _decode(folder: Path, name: str) -> np.ndarray:
         raise BadInput(f"picture {name!r}: {error}") from None
 
 
-def _options_and_answer(record: dict) -> tuple[tuple[str, ...], int]:
+def _extra(record: dict[str, Any]) -> dict[str, object]:
+    """Return the fields that are the user's own, numbers as numbers."""
+    return {name: _plain(value) for name, value in record.items() if name not in (*_FIELDS, _PATH)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _plain(held) for name, held in value.items()}
+    if isinstance(value, list):
+        return [_plain(held) for held in value]
+    if isinstance(value, _Number):
+        whole = whole_number(value)
+        short = whole is None and _DECIMAL.fullmatch(value)
+        return float(value) if short else str(value) if whole is None else whole
+    return value
+
+
+def _options_and_answer(record: dict[str, Any]) -> tuple[tuple[str, ...], int]:
     given = record.get("options")
     if given is None:
         raise Unusable(Reason.TOO_FEW_OPTIONS, "it has no options")
@@ -111,8 +135,6 @@ def _options_and_answer(record: dict) -> tuple[tuple[str, ...], int]:
     else:
         raise Unusable(Reason.MALFORMED, "its options are neither a list nor A: ..., B: ...")
     options, indices = lettered(named)
-    if len(set(options)) < len(options):
-        raise Unusable(Reason.MALFORMED, "two of its options are the same")
     return options, _answer(record.get("answer"), options, indices, isinstance(given, list))
 
 
@@ -139,42 +161,45 @@ def _answer(
             raise Unusable(
                 Reason.ANSWER_OUTSIDE_OPTIONS, "its answer is a number; give the option's letter"
             )
-        if not (answer.isdecimal() and int(answer) < len(options)):
+        number = whole_number(answer)
+        if number is None or number >= len(options):
             raise Unusable(
                 Reason.ANSWER_OUTSIDE_OPTIONS,
-                f"answer {answer} is outside its options 0 to {len(options) - 1}",
+                f"answer {answer[:60]} is outside its options 0 to {len(options) - 1}",
             )
-        return int(answer)
+        return number
     if not isinstance(answer, str):
         raise Unusable(Reason.ANSWER_OUTSIDE_OPTIONS, "its answer is neither a letter nor a text")
     meant = {indices[answer]} if answer in indices else set()
     meant |= {i for i, text in enumerate(options) if text == answer}
     if not meant:
         raise outside(answer, indices)
-    if answer.isdecimal() and int(answer) < len(options):
-        meant.add(int(answer))
+    number = whole_number(answer)
+    if number is not None and number < len(options):
+        meant.add(number)
     if len(meant) > 1:
         raise Unusable(
             Reason.MALFORMED,
-            f"answer {answer!r} can mean more than one option; give the letter of the one meant"
+            f"answer {brief(answer)} can mean more than one option; give the letter of the one"
             + (", or its number without quotes" if counted else " and no option that is a letter"),
         )
     return meant.pop()
 
 
-def _picture(record: dict, folder: Path) -> str:
-    name = record.get("image")
+def _picture(record: dict[str, Any], folder: Path) -> str:
+    name = record.get("image", record.get(_PATH))
     if isinstance(name, list):
-        raise Unusable(Reason.MULTI_IMAGE, "it has a list of pictures; a question takes one")
+        if len(name) > 1:
+            raise Unusable(Reason.MULTI_IMAGE, f"it has {len(name)} pictures")
+        name = name[0] if name else None
     if name is None or name == "":
         raise Unusable(Reason.NO_IMAGE, "it names no image")
     if not isinstance(name, str) or isinstance(name, _Number):
         raise Unusable(Reason.NO_IMAGE, "its image is not the name of a file")
-    named_picture(folder, name)
-    return name
+    return named_picture(folder, name).relative_to(folder).as_posix()
 
 
-def _text(record: dict, name: str) -> str:
+def _text(record: dict[str, Any], name: str) -> str:
     text = record.get(name)
     if text is None:
         return ""
@@ -183,7 +208,7 @@ def _text(record: dict, name: str) -> str:
     return text
 
 
-def _refs(file: Path, records: list[tuple[str, dict]]) -> list[str]:
+def _refs(file: Path, records: list[tuple[str, dict[str, Any]]]) -> list[str]:
     """Return each row's id; row numbers from 1 where no row has one."""
     ids = [record.get("id") for _, record in records]
     if not records:
@@ -209,16 +234,22 @@ def _misspelt(names: Iterable[str], known: tuple[str, ...]) -> str:
     Other fields are a file's own and left alone, and so is every name beside the one it is like.
     """
     given = set(names)
-    for name in sorted(given - set(known)):
-        for right in known:
-            close = len(right) > 3 and abs(len(name) - len(right)) <= 1
-            like = difflib.SequenceMatcher(None, name.lower(), right).ratio() if close else 0
-            if right not in given and (name.lower() == right.lower() or like >= 0.7):
+    others = [(name, name.lower()) for name in sorted(given.difference(known))]
+    for right in known:
+        if right in given:
+            continue
+        matcher = difflib.SequenceMatcher(b=right)
+        for name, lowered in others:
+            like = lowered == right.lower()
+            if not like and len(right) > 3 and abs(len(name) - len(right)) <= 1:
+                matcher.set_seq1(lowered)
+                like = matcher.ratio() >= 0.7
+            if like:
                 return f"{name!r} and none {right!r}; rename it, or leave it out"
     return ""
 
 
-def _json_lines(file: Path) -> Iterator[tuple[str, dict]]:
+def _json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     decoder = json.JSONDecoder(
         object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
     )
@@ -246,7 +277,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return record
 
 
-def _table(file: Path) -> Iterator[tuple[str, dict]]:
+def _table(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     rows = csv_rows(file, delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
     try:
         header = next(rows)[1]
@@ -255,15 +286,18 @@ def _table(file: Path) -> Iterator[tuple[str, dict]]:
     meant = _misspelt(header, _COLUMNS)
     if meant:
         raise BadInput(f"{file}: it has a column {meant}")
-    missing = [name for name in ("image", "question", "answer", "A", "B") if name not in header]
+    needed = ("image", "question", "answer", "A", "B")
+    missing = [name for name in needed if name not in header]
+    if missing[:1] == ["image"] and _PATH in header:
+        missing.pop(0)
     if missing:
         raise BadInput(
-            f"{file}: it has no column {missing[0]!r} but {', '.join(map(repr, header))}; "
+            f"{file}: it has no column {missing[0]!r} but {listed([*map(repr, header)])}; "
             "columns are image, question, A, B, ..., answer and, if you like, id, hint, category"
         )
     for line, cells in rows:
-        record: dict = {
-            name: cell for name, cell in zip(header, cells, strict=True) if name in _COLUMNS
+        record: dict[str, Any] = {
+            name: cell for name, cell in zip(header, cells, strict=True) if name in _COLUMNS or cell
         }
         options = {name: record.pop(name) for name in ascii_uppercase if name in record}
         record["options"] = {letter: text or None for letter, text in options.items()}

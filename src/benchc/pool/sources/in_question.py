@@ -1,6 +1,6 @@
 """Options that a benchmark wrote into the text of its question.
 
-Never guesses: a list of options that does not read A, B, C, ... in order is refused.
+A list of options that does not read A, B, C, ... in order is refused.
 """
 
 import re
@@ -18,7 +18,7 @@ _FIRST_LINE = re.compile(r"^\(?A[.:)] ", re.MULTILINE)
 def split_question(text: str) -> tuple[str, dict[str, str]]:
     """Return the question alone, and the options by letter; none if it has none.
 
-    Known are `Options: A: one, B: two` and a line an option: `(A) one`, `A. one`, `A: one`.
+    Known are `Options: A: one, B: two` and one line per option: `(A) one`, `A. one`, `A: one`.
     Instructions on how to write the answer are taken off: every model here is asked its own way.
 
     Raises:

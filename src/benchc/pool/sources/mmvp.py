@@ -1,16 +1,16 @@
 """MMVP as its authors publish it: Questions.csv and the folder `MMVP Images`.
 
-Never swaps an answer: the four rows known to be wrong are left out by the spec's default.
+The four rows known to be wrong are left out by the spec's default.
 """
 
 import re
 from functools import partial
 
+from benchc.config.sources import MmvpSource
 from benchc.errors import BadInput
-from benchc.pool.pictures import decode_picture
-from benchc.pool.rows import Reason, Rejection, Row, SourceRows, Unusable, answer_index, lettered
-from benchc.pool.specs import MmvpSource
-from benchc.pool.text import csv_rows
+from benchc.pictures.decode import decode_picture
+from benchc.pool.rows import Reason, Row, SourceRows, Unusable, answer_index, lettered
+from benchc.pool.text import csv_records
 
 _COLUMNS = ("Index", "Question", "Options", "Correct Answer")
 _MARK = re.compile(r"\(([a-z])\)\s*")
@@ -24,26 +24,15 @@ def read(spec: MmvpSource) -> SourceRows:
         BadInput: No such file, a column is missing, or an index occurs twice.
     """
     file = spec.path / "Questions.csv"
-    if not file.is_file():
-        raise BadInput(f"{file}: no such file")
-    lines = csv_rows(file, delimiter=",")
-    header = [name.strip() for name in next(lines, (0, []))[1]]
-    for name in _COLUMNS:
-        if name not in header:
-            raise BadInput(f"{file}: it has no column {name!r}")
     source = SourceRows(file=str(file))
     seen: set[str] = set()
-    for line, cells in lines:
-        record = dict(zip(header, cells, strict=True))
+    for where, record in csv_records(file, _COLUMNS):
         ref = record["Index"].strip()
         if not ref.isdecimal() or ref in seen:
-            raise BadInput(f"{file}, line {line}: index {ref!r} is no number or not its own")
+            raise BadInput(f"{file}, {where}: index {ref!r} is no number or not its own")
         seen.add(ref)
-        try:
-            source.rows.append(_row(ref, record, spec, f"line {line}"))
-        except Unusable as verdict:
-            rejection = Rejection(ref, verdict.reason, verdict.detail, f"line {line}")
-            source.rejected.append(rejection)
+        with source.rejecting(ref, where):
+            source.rows.append(_row(ref, record, spec, where))
     return source
 
 
@@ -62,6 +51,8 @@ def _row(ref: str, record: dict[str, str], spec: MmvpSource, where: str) -> Row:
         answer=answer_index(letter[1].upper() if letter else answer, indices),
         picture=partial(decode_picture, picture),
         where=where,
+        picture_file=f"{picture.parent.name}/{picture.name}",
+        extra={name: cell for name, cell in record.items() if name not in _COLUMNS and cell},
     )
 
 

@@ -1,10 +1,8 @@
-"""Benchmarks as the hubs carry them: Parquet tables with encoded pictures.
-
-Never loads code with a table, and never takes a number for a text.
-"""
+"""Benchmarks as the hubs carry them: Parquet tables with encoded pictures."""
 
 import ast
 import re
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
@@ -13,24 +11,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from benchc.config.sources import FieldMap, ParquetSource
 from benchc.errors import BadInput
+from benchc.pictures.decode import decode_picture
+from benchc.pool.pictures import named_picture
 from benchc.pool.rows import (
     Reason,
-    Rejection,
     Row,
     SourceRows,
     Unusable,
     answer_index,
     check_count,
     lettered,
+    whole_number,
     with_hint,
-    with_one_picture,
 )
-from benchc.pool.sources.embedded import from_cell
+from benchc.pool.sources.embedded import from_cell, is_picture, members, named_by
 from benchc.pool.sources.fields import FIELD_MAPS
 from benchc.pool.sources.in_question import split_question
 from benchc.pool.sources.vlmevalkit import refuse_copy
-from benchc.pool.specs import FieldMap, ParquetSource
+from benchc.pool.text import listed
 
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.parquet\Z")
 _LETTER = re.compile(r"\((?P<inside>[A-Z])\)|(?P<bare>[A-Z])\.?")
@@ -46,41 +46,83 @@ def read(spec: ParquetSource) -> SourceRows:
     fields = spec.fields if isinstance(spec.fields, FieldMap) else FIELD_MAPS[spec.fields]
     frame = _table(spec.path)
     fields = _resolved(fields, frame, spec.path)
-    pictures = {name: _filled(frame[name]) for name in fields.images}
-    records = frame.drop(fields.images).rows(named=True)
+    used = _used(fields)
+    taken = {*used, *fields.images}
+    own = [n for n, dtype in frame.schema.items() if n not in taken and _is_carried(dtype)]
+    records = frame.select(*used, *own).rows(named=True)
+    folder = spec.path if spec.path.is_dir() else spec.path.parent
     refs = _refs(fields, records, spec.path)
     questions = {r: str(rec[fields.question]) for r, rec in zip(refs, records, strict=True)}
     source = SourceRows(file=str(spec.path))
     for number, (ref, record) in enumerate(zip(refs, records, strict=True)):
-        filled = [name for name, there in pictures.items() if there[number]]
         where = f"row {number}"
-        try:
+        with source.rejecting(ref, where):
             if fields.circular:
                 refuse_copy(ref, questions[ref], questions)
             question, options, answer = _item(ref, record, fields)
-            column = _one_picture(filled)
-        except Unusable as verdict:
-            source.rejected.append(Rejection(ref, verdict.reason, verdict.detail, where))
-            continue
-        source.rows.append(
-            Row(
-                source_ref=ref,
-                category=_text(record, fields.category, fields),
-                question=with_hint(_text(record, fields.hint, fields), question),
-                options=options,
-                answer=answer,
-                picture=partial(_decode, frame[column], number),
-                where=where,
+            picture, file = _one_picture(frame, fields.images, number, folder)
+            source.rows.append(
+                Row(
+                    source_ref=ref,
+                    category=_text(record, fields.category, fields),
+                    question=with_hint(_text(record, fields.hint, fields), question),
+                    options=options,
+                    answer=answer,
+                    picture=picture,
+                    where=where,
+                    picture_file=file,
+                    extra={name: record[name] for name in own if record[name] is not None},
+                )
             )
-        )
     return source
 
 
-def _decode(cells: pl.Series, number: int) -> np.ndarray:
-    return from_cell(cells[number])
+def _one_picture(
+    frame: pl.DataFrame, columns: Sequence[str], number: int, folder: Path
+) -> tuple[Callable[[], np.ndarray], str]:
+    """Return what decodes a row's one picture, and the file that it is in, if any.
+
+    The cell is read again when it is decoded: a table may hold more pictures than the memory.
+    """
+    filled = [
+        (column, place, member)
+        for column in columns
+        for place, member in enumerate(members(frame[column][number]))
+        if is_picture(member)
+    ]
+    if not filled:
+        raise Unusable(Reason.NO_IMAGE, f"it has no picture in {listed(columns)}")
+    if len(filled) > 1:
+        raise Unusable(Reason.MULTI_IMAGE, f"it has {len(filled)} pictures")
+    ((column, place, member),) = filled
+    name = named_by(member, folder)
+    if name:
+        path = named_picture(folder, name)
+        return partial(decode_picture, path), path.relative_to(folder).as_posix()
+    return partial(_decode, frame[column], number, place), ""
 
 
-def _item(ref: str, record: dict, fields: FieldMap) -> tuple[str, tuple[str, ...], int]:
+def _decode(cells: pl.Series, number: int, place: int) -> np.ndarray:
+    return from_cell(members(cells[number])[place])
+
+
+def _used(fields: FieldMap) -> list[str]:
+    """Return the columns that a row is read from, but for its pictures."""
+    options = () if fields.options_as in ("question", "fixed") else fields.options
+    named = (fields.question, fields.answer, fields.hint, fields.category)
+    return list(
+        dict.fromkeys(
+            n for n in (*named, *fields.id, *options, *fields.open_ended) if n is not None
+        )
+    )
+
+
+def _is_carried(dtype: pl.DataType) -> bool:
+    """Say whether a column of this type travels with a row as one of the user's own."""
+    return dtype.is_numeric() or dtype in (pl.String(), pl.Boolean(), pl.List(pl.String()))
+
+
+def _item(ref: str, record: dict[str, Any], fields: FieldMap) -> tuple[str, tuple[str, ...], int]:
     question = record[fields.question]
     if not isinstance(question, str) or not question.strip():
         raise Unusable(Reason.MALFORMED, "it has no question")
@@ -98,10 +140,10 @@ def _item(ref: str, record: dict, fields: FieldMap) -> tuple[str, tuple[str, ...
     if not any(named.values()):
         raise Unusable(Reason.OPEN_ENDED, "it has no options")
     options, indices = lettered(named)
-    return with_one_picture(question, options), options, _answer(record, fields, indices)
+    return question, options, _answer(record, fields, indices)
 
 
-def _options(record: dict, fields: FieldMap) -> dict[str, Any]:
+def _options(record: dict[str, Any], fields: FieldMap) -> dict[str, Any]:
     """Return option texts by letter as the row holds them, absent ones included."""
     if fields.options_as == "columns":
         texts = [record[name] for name in fields.options]
@@ -127,39 +169,39 @@ def _present(text: str | None, ref: str, fields: FieldMap) -> str | None:
     return text or None
 
 
-def _answer(record: dict, fields: FieldMap, indices: dict[str, int]) -> int:
-    given = record[fields.answer]
-    answer = "" if given is None else str(given).strip()
+def _answer(record: dict[str, Any], fields: FieldMap, indices: dict[str, int]) -> int:
+    answer = _answer_text(record[fields.answer])
     answer = fields.answers.get(answer, answer)
     if not answer or answer in fields.no_answer:
         raise Unusable(Reason.NO_ANSWER, "its answer is not given")
     if fields.answer_as == "index":
-        inside = answer.isdecimal() and int(answer) < len(ascii_uppercase)
-        letter = ascii_uppercase[int(answer)] if inside else answer
+        number = whole_number(answer)
+        inside = number is not None and number < len(ascii_uppercase)
+        letter = ascii_uppercase[number] if number is not None and inside else answer
         if letter not in indices:
             raise Unusable(
                 Reason.ANSWER_OUTSIDE_OPTIONS,
-                f"answer {answer} is outside its options 0 to {len(indices) - 1}",
+                f"answer {answer[:60]} is outside its options 0 to {len(indices) - 1}",
             )
         return indices[letter]
     found = _LETTER.fullmatch(answer)
     return answer_index((found["inside"] or found["bare"]) if found else answer, indices)
 
 
-def _one_picture(filled: list[str]) -> str:
-    if not filled:
-        raise Unusable(Reason.NO_IMAGE, "it has no picture")
-    if len(filled) > 1:
-        raise Unusable(Reason.MULTI_IMAGE, f"it has {len(filled)} pictures")
-    return filled[0]
+def _answer_text(given: object) -> str:
+    """Return an answer as text; a number that passed through a column of floats without its .0."""
+    if given is None or given != given:
+        return ""
+    whole = isinstance(given, float) and given.is_integer()
+    return str(int(given) if isinstance(given, float) and whole else given).strip()
 
 
-def _text(record: dict, column: str | None, fields: FieldMap) -> str:
+def _text(record: dict[str, Any], column: str | None, fields: FieldMap) -> str:
     text = record[column] if column else None
     return "" if text is None or text in fields.absent else str(text)
 
 
-def _refs(fields: FieldMap, records: list[dict], path: Path) -> list[str]:
+def _refs(fields: FieldMap, records: list[dict[str, Any]], path: Path) -> list[str]:
     if not fields.id:
         return [str(number) for number in range(len(records))]
     refs = ["_".join(str(record[name]) for name in fields.id) for record in records]
@@ -179,7 +221,7 @@ def _resolved(fields: FieldMap, frame: pl.DataFrame, path: Path) -> FieldMap:
     def column(name: str) -> str:
         found = spelt.get(name) or spelt.get(name.lower())
         if found is None:
-            raise BadInput(f"{path}: it has no column {name!r}; it has {', '.join(frame.columns)}")
+            raise BadInput(f"{path}: it has no column {name!r}; it has {listed(frame.columns)}")
         return found
 
     inside = fields.options_as in ("question", "fixed")
@@ -213,20 +255,6 @@ def _resolved(fields: FieldMap, frame: pl.DataFrame, path: Path) -> FieldMap:
     return resolved
 
 
-def _filled(cells: pl.Series) -> pl.Series:
-    """Return which cells hold a picture, or text that claims to be one."""
-    if isinstance(cells.dtype, pl.Struct):
-        names = [field.name for field in cells.dtype.fields]
-        if "bytes" not in names:
-            return pl.repeat(False, len(cells), eager=True)
-        cells = cells.struct.field("bytes")
-    if cells.dtype == pl.String():
-        return cells.fill_null("") != ""
-    if cells.dtype == pl.Binary():
-        return cells.bin.size().fill_null(0) > 0
-    return cells.is_not_null()
-
-
 def _files(path: Path) -> list[Path]:
     """Return the file itself, or a folder's shards in order, all of them there."""
     if not path.is_dir():
@@ -245,9 +273,28 @@ def _table(path: Path) -> pl.DataFrame:
     files = _files(path)
     try:
         frames = [pl.read_parquet(file, hive_partitioning=False, glob=False) for file in files]
-        return pl.concat(frames, how="vertical_relaxed")
+        return pl.concat(map(_plain, frames), how="vertical_relaxed")
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except Exception as error:  # polars has no common parent for damaged files
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{path}: not a readable Parquet table ({reason})") from None
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with dictionaries as the texts that they stand for, arrays as lists."""
+    return frame.with_columns(
+        pl.col(name).cast(plain)
+        for name, dtype in frame.schema.items()
+        if (plain := _plain_type(dtype)) != dtype
+    )
+
+
+def _plain_type(dtype: Any) -> Any:
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return pl.String()
+    if isinstance(dtype, pl.List | pl.Array):
+        return pl.List(_plain_type(dtype.inner))
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct([pl.Field(f.name, _plain_type(f.dtype)) for f in dtype.fields])
+    return dtype

@@ -1,25 +1,26 @@
-"""SEED-Bench-2-Plus as its authors publish it: one JSON file, pictures in a folder beside it.
-
-Never looks for a picture outside that folder.
-"""
+"""SEED-Bench-2-Plus as its authors publish it: one JSON file, pictures in a folder beside it."""
 
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from benchc.config.sources import SeedBench2PlusSource
 from benchc.errors import BadInput
-from benchc.pool.pictures import decode_picture, named_picture
+from benchc.pictures.decode import decode_picture
+from benchc.pool.pictures import named_picture
 from benchc.pool.rows import (
     Reason,
-    Rejection,
     Row,
     SourceRows,
     Unusable,
     answer_index,
     lettered,
 )
-from benchc.pool.specs import SeedBench2PlusSource
 from benchc.pool.text import decode_utf8
+
+_KNOWN = ("question_id", "question", "data_id", "data_type", "question_image_type", "answer")
+_LONGEST_NUMBER = 18
 
 
 def read(spec: SeedBench2PlusSource) -> SourceRows:
@@ -32,7 +33,8 @@ def read(spec: SeedBench2PlusSource) -> SourceRows:
     if not spec.path.is_file():
         raise BadInput(f"{spec.path}: no such file")
     try:
-        content = json.loads(decode_utf8(spec.path))
+        # A number of thousands of digits is no reason to refuse the whole file.
+        content = json.loads(decode_utf8(spec.path), parse_int=_number)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{spec.path}: not JSON ({error})") from None
     records = content.get("questions") if isinstance(content, dict) else None
@@ -46,14 +48,12 @@ def read(spec: SeedBench2PlusSource) -> SourceRows:
         if not isinstance(ref, str) or not ref or ref in seen:
             raise BadInput(f"{spec.path}, {where}: its question_id is missing or not its own")
         seen.add(ref)
-        try:
+        with source.rejecting(ref, where):
             source.rows.append(_row(ref, record, spec, where))
-        except Unusable as verdict:
-            source.rejected.append(Rejection(ref, verdict.reason, verdict.detail, where))
     return source
 
 
-def _row(ref: str, record: dict, spec: SeedBench2PlusSource, where: str) -> Row:
+def _row(ref: str, record: dict[str, Any], spec: SeedBench2PlusSource, where: str) -> Row:
     texts = {
         name.lower(): text
         for name, text in record.items()
@@ -74,15 +74,26 @@ def _row(ref: str, record: dict, spec: SeedBench2PlusSource, where: str) -> Row:
             raise Unusable(Reason.MALFORMED, f"choice_{letter} is not a text")
         named[letter.upper()] = text or None
     options, indices = lettered(named)
+    picture = _picture(texts, spec)
     return Row(
         source_ref=ref,
         category=texts.get("question_image_type", ""),
         question=texts["question"],
         options=options,
         answer=answer_index(texts.get("answer", ""), indices),
-        picture=partial(decode_picture, _picture(texts, spec)),
+        picture=partial(decode_picture, picture),
         where=where,
+        picture_file=picture.relative_to(spec.path.parent).as_posix(),
+        extra={name: held for name, held in record.items() if not _is_known(name)},
     )
+
+
+def _is_known(name: str) -> bool:
+    return name.lower() in _KNOWN or name.lower().startswith("choice_")
+
+
+def _number(text: str) -> int | str:
+    return text if len(text) > _LONGEST_NUMBER else int(text)
 
 
 def _picture(texts: dict[str, str], spec: SeedBench2PlusSource) -> Path:

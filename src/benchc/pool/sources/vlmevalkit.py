@@ -1,68 +1,65 @@
-"""VLMEvalKit TSV: one row a question, options in columns A, B, ..., pictures in base64.
+"""VLMEvalKit TSV: one row per question, options in columns A, B, ..., pictures in base64.
 
-Never evaluates a cell, never re-types one, and keeps one of each set of circular copies.
+Of each set of circular copies one row is kept.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from string import ascii_uppercase
 
+import numpy as np
+
+from benchc.config.sources import VlmevalkitSource
 from benchc.errors import BadInput
+from benchc.pictures.decode import decode_picture
+from benchc.pool.pictures import named_picture
 from benchc.pool.rows import (
     Reason,
-    Rejection,
     Row,
     SourceRows,
     Unusable,
     answer_index,
     lettered,
+    whole_number,
     with_hint,
-    with_one_picture,
 )
 from benchc.pool.sources.embedded import from_base64
-from benchc.pool.specs import VlmevalkitSource
-from benchc.pool.text import csv_rows
+from benchc.pool.text import csv_records
 
 CIRCLE = 1_000_000
 """A copy with shifted options has its base row's index plus a multiple of this."""
 _LONGEST_INDEX = 64
+_KNOWN = frozenset(
+    ("index", "question", "hint", "answer", "category", "image", "image_path", *ascii_uppercase)
+)
 
 
 def read(spec: VlmevalkitSource) -> SourceRows:
     """Return the rows of the table at `spec.path`, in its order.
 
     Raises:
-        BadInput: No such file, not a table, no column `index`, `question` or `image`, or an index
+        BadInput: No such file, not a table, a column is missing, or an index
             that occurs twice.
     """
-    if not spec.path.is_file():
-        raise BadInput(f"{spec.path}: no such file")
-    lines = csv_rows(spec.path, delimiter="\t")
-    header = next(lines, (0, []))[1]
-    for name in ("index", "question", "image"):
-        if name not in header:
-            raise BadInput(f"{spec.path}: it has no column {name!r}; is it a VLMEvalKit table?")
     table: dict[str, dict[str, str]] = {}
     wheres: dict[str, str] = {}
-    for line, cells in lines:
-        record = dict(zip(header, cells, strict=True))
+    columns = ("index", "question", ("image", "image_path"))
+    for where, record in csv_records(spec.path, columns, delimiter="\t"):
         if record["index"] in table:
             raise BadInput(
-                f"{spec.path}, line {line}: index {record['index']} was given before, "
+                f"{spec.path}, {where}: index {record['index']} was given before, "
                 f"in {wheres[record['index']]}"
             )
         table[record["index"]] = record
-        wheres[record["index"]] = f"line {line}"
+        wheres[record["index"]] = where
     source = SourceRows(file=str(spec.path))
     questions = {index: record["question"] for index, record in table.items()}
     for index, record in table.items():
-        try:
+        with source.rejecting(index, wheres[index]):
             refuse_copy(index, record["question"], questions)
-            source.rows.append(_row(index, record, table, wheres[index]))
-        except Unusable as verdict:
-            rejection = Rejection(index, verdict.reason, verdict.detail, wheres[index])
-            source.rejected.append(rejection)
+            source.rows.append(_row(index, record, table, wheres[index], spec.path.parent))
     return source
 
 
@@ -77,30 +74,51 @@ def refuse_copy(index: str, question: str, questions: Mapping[str, str]) -> None
     Raises:
         Unusable: circular_copy.
     """
-    if not index.isdecimal() or int(index) < CIRCLE:
+    number = whole_number(index)
+    if number is None or number < CIRCLE:
         return
-    base = str(int(index) % CIRCLE)
+    base = str(number % CIRCLE)
     if questions.get(base) == question:
         raise Unusable(Reason.CIRCULAR_COPY, f"row {base} with its options shifted")
 
 
-def _row(index: str, record: dict[str, str], table: dict[str, dict[str, str]], where: str) -> Row:
+def _row(
+    index: str, record: dict[str, str], table: dict[str, dict[str, str]], where: str, folder: Path
+) -> Row:
     if not record["question"].strip():
         raise Unusable(Reason.MALFORMED, "it has no question")
     named = {name: record[name] or None for name in ascii_uppercase if name in record}
     if not any(named.values()):
         raise Unusable(Reason.OPEN_ENDED, "it has no options")
     options, indices = lettered(named)
-    question = with_one_picture(record["question"], options)
+    picture, file = _picture(record, table, folder)
     return Row(
         source_ref=index,
         category=record.get("category", ""),
-        question=with_hint(record.get("hint", ""), question),
+        question=with_hint(record.get("hint", ""), record["question"]),
         options=options,
         answer=answer_index(record.get("answer", ""), indices),
-        picture=partial(from_base64, _image(record["image"], table)),
+        picture=picture,
         where=where,
+        picture_file=file,
+        extra={name: cell for name, cell in record.items() if name not in _KNOWN and cell},
     )
+
+
+def _picture(
+    record: dict[str, str], table: dict[str, dict[str, str]], folder: Path
+) -> tuple[Callable[[], np.ndarray], str]:
+    """Return what decodes the row's one picture, and the file that it is in, if any.
+
+    A cell of `image` holds the picture itself; where there is none, `image_path` names its file.
+    """
+    if record.get("image") or not record.get("image_path"):
+        return partial(from_base64, _image(record.get("image", ""), table)), ""
+    name = _single(record["image_path"])
+    if not name:
+        raise Unusable(Reason.NO_IMAGE, "it has no picture")
+    path = named_picture(folder, name)
+    return partial(decode_picture, path), path.relative_to(folder).as_posix()
 
 
 def _image(cell: str, table: dict[str, dict[str, str]]) -> str:
@@ -113,7 +131,7 @@ def _image(cell: str, table: dict[str, dict[str, str]]) -> str:
     owner = table.get(cell)
     if owner is None:
         raise Unusable(Reason.NO_IMAGE, f"its picture is that of row {cell}, which does not exist")
-    owned = _single(owner["image"])
+    owned = _single(owner.get("image", ""))
     if len(owned) <= _LONGEST_INDEX:
         raise Unusable(Reason.NO_IMAGE, f"its picture is that of row {cell}, which has none itself")
     return owned

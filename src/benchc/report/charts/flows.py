@@ -1,6 +1,6 @@
 """Trajectory flows: an alluvial of right and wrong answers from one severity to the next.
 
-Never counts: it lays out the shares that `sql/flows.sql` counted.
+`sql/flows.sql` counts the shares; they are laid out here.
 """
 
 from collections import defaultdict

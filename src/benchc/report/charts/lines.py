@@ -1,6 +1,6 @@
 """Lines: mean RAS over severity beside its nulls, and reliability diagrams.
 
-Never fits anything: every point is one row of the database.
+Every point is one row of the database.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import altair as alt
 
 from benchc.report.charts.points import CONDITIONS
 from benchc.report.charts.spec import INK, Spec, color, rows_of, specification, zero
-from benchc.report.charts.stacks import SOURCES
+from benchc.report.charts.stacks import CLEAN_STATES
 from benchc.report.facts import Row
 
 #: What a line is of, and how it is drawn.
@@ -20,15 +20,15 @@ def trends(rows: Sequence[Row], limits: Sequence[float]) -> Spec:
     """Draw mean RAS over severity: measured with its interval, and what each null would give.
 
     Args:
-        rows: severity, source, kind, value, low, high of one model.
+        rows: severity, clean_state, kind, value, low, high of one model.
         limits: range of the axis.
     """
     scale = alt.Scale(domain=list(limits), nice=False, clamp=True)
     base = alt.Chart(rows_of(rows)).encode(
         x=alt.X("severity:O", title="severity", axis=alt.Axis(labelAngle=0)),
-        color=color("source", SOURCES),
+        color=color("clean_state", CLEAN_STATES),
         tooltip=[
-            "source:N",
+            "clean_state:N",
             "kind:N",
             "severity:O",
             *(alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("value", "low", "high")),
@@ -50,8 +50,8 @@ def trends(rows: Sequence[Row], limits: Sequence[float]) -> Spec:
         .encode(
             y=y,
             shape=alt.Shape(
-                "source:N",
-                scale=alt.Scale(domain=list(SOURCES), range=["circle", "square"]),
+                "clean_state:N",
+                scale=alt.Scale(domain=list(CLEAN_STATES), range=["circle", "square"]),
                 legend=None,
             ),
         )

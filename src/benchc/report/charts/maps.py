@@ -1,6 +1,6 @@
 """Heat maps of every condition, the map of the embeddings, and the histogram of the impurity.
 
-Never sums: a cell is one row of the database.
+A cell is one row of the database.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ MEMBERS = named("selection", "control", "selection_and_control", "neither")
 
 
 def heat(rows: Sequence[Row], corruptions: Sequence[str], title: str) -> Spec:
-    """Draw one cell a corruption and severity; a click shows the cases of that corruption.
+    """Draw one cell per corruption and severity; a click shows the cases of that corruption.
 
     Args:
         rows: model, corruption, severity, value, n_pairs of one model.

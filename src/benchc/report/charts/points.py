@@ -1,6 +1,6 @@
-"""Estimates with their 95 % intervals: one line a model, two scores against each other.
+"""Estimates with their 95 % intervals: one line per model, two scores against each other.
 
-Never estimates: values and ends of intervals are the database's.
+Values and ends of intervals are the database's.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What every chart shares: colours by name, the range of an axis, data within the specification.
-
-Never knows what a chart shows.
-"""
+"""What every chart shares: colours by name, the range of an axis, data within the specification."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 """Stacked bars: how often each class of pair occurs, and what it adds to the mean RAS.
 
-Never adds classes up by itself: the contributions are the database's, and their sum is marked.
+The contributions are the database's, and their sum is marked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from benchc.report.charts.spec import INK, Spec, color, named, numbers, rows_of,
 from benchc.report.facts import Row
 from benchc.report.wording import finite
 
-SOURCES = named("c", "w")
+CLEAN_STATES = named("c", "w")
 STATES = named("cc", "cw", "wc", "ww")
 CLASSES = named(
     "stable_correct",

@@ -18,4 +18,5 @@ SELECT   *,
          coalesce(abs(clean_accuracy - chance) <= 2 * standard_error, FALSE) AS near_chance,
          coalesce(clean_accuracy < chance - 2 * standard_error, FALSE)       AS below_chance
 FROM     judged
-ORDER BY list_position(['selection', 'control', 'pool'], scope), ras DESC NULLS LAST, model
+ORDER BY list_position(['selection', 'control', 'pool'], scope),
+         is_blind(looks), ras DESC NULLS LAST, model

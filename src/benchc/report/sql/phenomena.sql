@@ -1,4 +1,4 @@
--- Shares of the named phenomena, one line a model and phenomenon: at a tolerance of 0.01 with its
+-- Shares of the named phenomena, one line per model and phenomenon: at a tolerance of 0.01 with its
 -- 95 % interval, and at the two others.
 WITH ends AS (
     SELECT model, part AS phenomenon, tau, low, high
@@ -18,4 +18,4 @@ WHERE     scope = $scope AND crossing = 'all'
 GROUP BY  model, phenomenon
 ORDER BY  model,
           list_position(['silent_degradation', 'overconfident_degradation', 'hesitant_support',
-                         'lucky_guess'], phenomenon)
+                         'lucky_guess', 'unstable_gain'], phenomenon)

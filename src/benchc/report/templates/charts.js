@@ -1,3 +1,4 @@
+// `ast` interprets Vega's expressions: many servers forbid to compile them (unsafe-eval).
 // Draws every chart, one after the other so that the page stays at hand meanwhile. Text, lines and
 // colours are variables of the style sheet, so that light, dark and paper work.
 addEventListener("beforeprint", () => {
@@ -19,7 +20,7 @@ addEventListener("beforeprint", () => {
     const spec = JSON.parse(place.nextElementSibling.textContent);
     try {
       await vegaEmbed(place, spec, {
-        renderer: "svg", actions: false, config, tooltip: { theme }, loader: { target: "_self" },
+        renderer: "svg", ast: true, actions: false, config, tooltip: { theme }, loader: { target: "_self" },
       });
     } catch (error) {
       place.textContent = `This chart could not be drawn: ${error.message}`;

@@ -1,4 +1,4 @@
--- One probability and one logit an option.
+-- One probability and one logit per option.
 SELECT   model,
          format('{} at {} severity {} has {} probabilities and {} logits for {} options',
                 sample_id, corruption, severity, len(p), len(logits), len(options)) AS fault

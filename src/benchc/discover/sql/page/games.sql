@@ -4,6 +4,6 @@ SELECT
     count(*) FILTER (WHERE v.failed) AS n_failed,
     count(*) FILTER (WHERE v.verifier_failure IS NOT NULL) AS n_unjudged
 FROM questions AS q
-JOIN verdicts AS v USING (question_id)
+JOIN judgements AS v USING (question_id)
 GROUP BY ALL
 ORDER BY ALL

@@ -1,0 +1,1 @@
+"""What a user wrote, checked: every key, its meaning, its default."""

@@ -1,0 +1,1 @@
+"""One way to a picture: foreign files decoded by one policy, pixels hashed and stored."""

@@ -1,0 +1,4 @@
+-- The names of all samples.
+SELECT   sample_id
+FROM     samples
+ORDER BY sample_id

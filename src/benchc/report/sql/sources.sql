@@ -1,8 +1,0 @@
--- The two sources: how often, how bad, and what each adds to the mean RAS, with an interval.
-SELECT    figures.model, source AS class, figures.n_pairs, share, mean_ras, contribution, low, high
-FROM      source_attribution AS figures
-LEFT JOIN intervals
-  ON      intervals.scope = figures.scope AND intervals.model = figures.model
- AND      intervals.crossing = 'all' AND measure = 'contribution' AND part = source
-WHERE     figures.scope = $scope AND figures.crossing = 'all'
-ORDER BY  figures.model, class

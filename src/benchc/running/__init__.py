@@ -1,0 +1,1 @@
+"""What a run is: its plan for the rules, fingerprints, locks and GPUs."""
