@@ -24,7 +24,8 @@ import numpy as np
 from benchc.corrupt import CORRUPTIONS, SEVERITIES, corrupt
 from benchc.corrupt.measure import against
 from benchc.corrupt.selftest import synthetic_picture
-from benchc.pixels import Pixels, decode, encode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import Pixels, encode, pixel_hash
 
 SIZES = ("224x224", "640x480", "1280x960", "1920x1080")
 REPEATS = 7
@@ -116,7 +117,7 @@ def limits(picture: Pixels) -> None:
         ("one read and write", lambda: np.copyto(out, picture)),
         ("SHA-256 of the pixels", lambda: pixel_hash(picture)),
         ("PNG encode", lambda: encode(picture)),
-        ("PNG decode", lambda: decode(coded)),
+        ("PNG decode", lambda: decode_stored(coded)),
     ):
         print(f"limit: {label:22} {milliseconds(work):8.3f} ms")
 

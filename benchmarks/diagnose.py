@@ -28,8 +28,8 @@ from benchc.diagnose import database
 from benchc.diagnose.database import Sources
 from benchc.diagnose.intervals import add_intervals
 from benchc.diagnose.query import query
-from benchc.diagnose.shifts import shifts, working_connection
-from benchc.diagnose.statements import statement
+from benchc.diagnose.shifts import write_diagnosis
+from benchc.sql import connected, statement
 
 SEVERITIES = (1, 2, 3, 4, 5)
 CORRUPTED = [(name, s) for names in GROUPS.values() for name in names for s in SEVERITIES]
@@ -64,13 +64,20 @@ def write_run(folder: Path, n_samples: int, n_models: int) -> Sources:
     for model in models:
         predictions = _predictions(model, asked)
         tables.PREDICTIONS.write(predictions, folder / model / "predictions.parquet")
-        tables.SHIFTS.write(shifts(predictions, samples), folder / model / "diagnosis.parquet")
+        write_diagnosis(
+            folder / model / "predictions.parquet",
+            folder / "samples.parquet",
+            folder / "selection.parquet",
+            folder / model / "scores.parquet",
+            folder / model / "diagnosis.parquet",
+        )
     facts = {"selector": False, "settings": {}, "fingerprint": ""}
     return Sources(
         samples=folder / "samples.parquet",
         rejected=folder / "rejected.parquet",
         selection=folder / "selection.parquet",
         predictions=[folder / model / "predictions.parquet" for model in models],
+        scores=[folder / model / "scores.parquet" for model in models],
         shifts=[folder / model / "diagnosis.parquet" for model in models],
         models=[{"key": model, **facts} for model in models],
         groups=GROUPS,
@@ -170,18 +177,18 @@ def _timed_build(sources: Sources, path: Path) -> Cost:
 
 def sql_attribution(path: Path) -> float:
     """Return the seconds that trajectories, cells and the three attributions take in SQL."""
-    connection = working_connection()
+    connection = connected()
     connection.execute(f"ATTACH '{path}' AS run (READ_ONLY)")
     for table in ("shifts", "samples", "corruptions", "scopes"):
         connection.execute(f"CREATE TABLE {table} AS FROM run.{table}")
-    connection.execute(statement("macros"))
+    connection.execute(statement("diagnose/macros"))
     start = time.perf_counter()
-    connection.execute(f"CREATE TABLE trajectories AS {statement('trajectories')}")
-    connection.execute(f"CREATE VIEW pairs AS {statement('pairs')}")
-    connection.execute(f"CREATE TABLE cells AS {statement('cells')}")
-    connection.execute(f"CREATE TEMP VIEW attribution AS {statement('attribution')}")
+    connection.execute(f"CREATE TABLE trajectories AS {statement('diagnose/trajectories')}")
+    connection.execute(f"CREATE VIEW pairs AS {statement('diagnose/pairs')}")
+    connection.execute(f"CREATE TABLE cells AS {statement('diagnose/cells')}")
+    connection.execute(f"CREATE TEMP VIEW attribution AS {statement('diagnose/attribution')}")
     for name in ("source", "state", "trajectory"):
-        connection.execute(f"CREATE TABLE {name} AS {statement(f'{name}_attribution')}")
+        connection.execute(f"CREATE TABLE {name} AS {statement(f'diagnose/{name}_attribution')}")
     return time.perf_counter() - start
 
 
@@ -195,7 +202,7 @@ def pandas_attribution(path: Path) -> tuple[float, float]:
     start = time.perf_counter()
     rows = rows.merge(samples, on="sample_id")
     rows["corruption_group"] = rows["corruption"].map(GROUP_OF)
-    rows["source"] = rows["state"].str[0]
+    rows["clean_state"] = rows["state"].str[0]
     walk = ["model", "sample_id", "corruption"]
     differs = rows["correct"] != rows["clean_correct"]
     onset = rows["severity"].where(differs).groupby([rows[c] for c in walk]).transform("min")
@@ -215,7 +222,7 @@ def pandas_attribution(path: Path) -> tuple[float, float]:
     whole = 0.0
     for held in CROSSINGS:
         sizes = rows.groupby(["model", *held])["ras"].agg(["count", "sum"])
-        for part in ("source", "state", "class"):
+        for part in ("clean_state", "state", "class"):
             parts = rows.groupby(["model", *held, part])["ras"].agg(["count", "sum"])
             parts = parts.join(sizes.add_suffix("_whole"), on=["model", *held])
             parts["share"] = parts["count"] / parts["count_whole"]

@@ -20,21 +20,22 @@ import polars as pl
 from PIL import Image
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 
+from benchc.config.models import TransformersModel
 from benchc.corrupt.stage import render_corruption
 from benchc.infer import run
-from benchc.infer.asked import Asked, conditions, expected_hashes
+from benchc.infer.looks import Trial
+from benchc.infer.questionnaire import Questionnaire, conditions, expected_hashes
 from benchc.infer.rendering import Rendering, Submit, renderers
-from benchc.infer.scores import Question, Score
-from benchc.infer.settings import TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
-from benchc.pixels import encode, pixel_hash
-from benchc.reference.world import draw, draw_pool
+from benchc.models.scores import Question, Score
+from benchc.models.transformers_backend import TransformersBackend
+from benchc.pictures.pixels import encode, pixel_hash
 from benchc.tables import IMAGES, SAMPLES
+from benchc.world.samples import draw, draw_pool
 
 CORRUPTIONS = ("gaussian_noise", "defocus_blur", "fog", "jpeg_compression", "elastic_transform")
 
 
-def questions(count: int) -> Asked:
+def questions(count: int) -> Questionnaire:
     """Return questions about drawn scenes under five corruptions, with clean and blank."""
     samples, images = [], {}
     for i, sample in enumerate(draw_pool(count, seed=1)):
@@ -51,7 +52,7 @@ def questions(count: int) -> Asked:
     pictures = IMAGES.from_rows(images.values())
     corrupted = pl.concat(render_corruption(pictures, name, seed=1) for name in CORRUPTIONS)
     rendering = Rendering(1, None, expected_hashes(corrupted))
-    return Asked(SAMPLES.from_rows(samples), pictures, rendering, conditions(corrupted))
+    return Questionnaire(SAMPLES.from_rows(samples), pictures, rendering, conditions(corrupted))
 
 
 def widened(checkpoint: Path, scale: int, folder: Path) -> Path:
@@ -103,11 +104,12 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def runner(backend, settings: TransformersModel, asked: Asked, submit: Submit) -> float:
-    """Return the seconds of a whole run, chunks written."""
+def runner(backend, settings: TransformersModel, asked: Questionnaire, submit: Submit) -> float:
+    """Return the seconds of a whole run, answers kept."""
     with tempfile.TemporaryDirectory() as folder:
         part = run.Part(Path(folder))
-        return timed(lambda: run.predict("k", settings, backend, asked, "key", part, submit))
+        loaded = (backend, Trial(None, None))
+        return timed(lambda: run.predict("k", settings, lambda: loaded, asked, "key", part, submit))
 
 
 def peer(checkpoint: Path, calls: list[list[Question]], count: int, generated: int) -> float:
@@ -115,7 +117,7 @@ def peer(checkpoint: Path, calls: list[list[Question]], count: int, generated: i
     from lmms_eval.api.instance import Instance
     from lmms_eval.models.simple.llava_hf import LlavaHf
 
-    from benchc.infer.prompt import letter_prompt
+    from benchc.models.prompt import letter_prompt
 
     model = LlavaHf(str(checkpoint), device="cpu", dtype="float32", batch_size=1)
     asked = [question for call in calls for question in call][:count]

@@ -17,7 +17,8 @@ import polars as pl
 
 from benchc.corrupt import CORRUPTIONS, corrupt
 from benchc.corrupt.stage import render_corruption
-from benchc.pixels import decode, encode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import encode, pixel_hash
 from benchc.tables import IMAGES
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -52,7 +53,7 @@ def stage(task: tuple[str, pl.DataFrame]) -> int:
 
 def limit(images: pl.DataFrame) -> float:
     """Return the seconds that rendering and hashing alone take, everything else left out."""
-    clean = {i: decode(data) for i, data in images.select("image_id", "bytes").iter_rows()}
+    clean = {i: decode_stored(data) for i, data in images.select("image_id", "bytes").iter_rows()}
     start = time.perf_counter()
     for name in CORRUPTIONS:
         for image_id, picture in clean.items():
@@ -66,7 +67,7 @@ def again_or_stored(images: pl.DataFrame) -> dict[str, float]:
     taken = dict.fromkeys(("rendered again", "stored png", "stored webp"), 0.0)
     count = 0
     for image_id, data in images.select("image_id", "bytes").head(4).iter_rows():
-        clean = decode(data)
+        clean = decode_stored(data)
         for name in CORRUPTIONS:
             for severity in SEVERITIES:
                 count += 1
@@ -77,7 +78,7 @@ def again_or_stored(images: pl.DataFrame) -> dict[str, float]:
                 for form in ("png", "webp"):
                     kept = encode(rendered, form)
                     start = time.perf_counter()
-                    pixel_hash(decode(kept))
+                    pixel_hash(decode_stored(kept))
                     taken[f"stored {form}"] += time.perf_counter() - start
     return {name: 1000 * seconds / count for name, seconds in taken.items()}
 

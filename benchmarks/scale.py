@@ -70,16 +70,16 @@ def main() -> None:
     parser.add_argument("--picture", type=int, default=390_000, help="bytes")
     options = parser.parse_args()
     predicted = bytes_a_row("infer/*/predictions.parquet", options.results)
-    chunked = bytes_a_row("infer/*/chunks/*.parquet", options.results)
     corrupted = bytes_a_row("corrupt/*.parquet", options.results)
     shifted = bytes_a_row("models/*/diagnosis.parquet", options.results)
     rows = sum(
         pl.scan_parquet(f).select(pl.len()).collect().item()
         for f in options.results.glob("infer/*/predictions.parquet")
     )
+    kept = bytes_a_row("infer/*/chunks/*.jsonl", options.results, rows)
     stored = bytes_a_row("bench-c.duckdb", options.results, rows)
     print(
-        f"bytes a row: predictions {predicted:.0f}, chunks {chunked:.0f}, corrupted "
+        f"bytes a row: predictions {predicted:.0f}, answers kept {kept:.0f}, corrupted "
         f"{corrupted:.0f}, shifts {shifted:.0f}, database {stored:.0f} a prediction\n"
     )
     lines: dict[str, list[str]] = {}
@@ -87,7 +87,7 @@ def main() -> None:
         count = scale.predictions
         renders = 95 * count / CONDITIONS + 95 * scale.samples
         gpu_hours = count / options.answers / 3600
-        tables = count * (predicted + chunked + shifted) + 95 * scale.samples * corrupted
+        tables = count * (predicted + kept + shifted) + 95 * scale.samples * corrupted
         overhead = scale.slurm_jobs * options.job / 3600
         parts = {
             "samples": f"{scale.samples:,}",
@@ -98,7 +98,7 @@ def main() -> None:
             f"GPU hours at {options.answers:g} answers a second": f"{gpu_hours:,.0f}",
             "CPU hours of rendering": f"{renders * RENDER / 3600:,.1f}",
             "pictures of the pool, GB": f"{scale.samples * options.picture / 1e9:,.1f}",
-            "other tables, GB": f"{tables / 1e9:,.1f}",
+            "other tables and answers, GB": f"{tables / 1e9:,.1f}",
             "database, GB": f"{count * stored / 1e9:,.1f}",
             f"hours of scheduling at {options.job:g} s a job": f"{overhead:,.2f}",
             "... of the GPU hours": f"{overhead / gpu_hours:.2%}",

@@ -18,8 +18,8 @@ AWKWARD_MODELS = ("1e5", "007", "inf")
 
 @pytest.fixture(scope="session")
 def made_up_run() -> SyntheticRun:
-    """Three models over 24 samples; `007` has failed rows, `inf` was no selector."""
-    return synthetic_run(models=AWKWARD_MODELS, failing={"007": 0.05})
+    """Three models over 60 samples; `007` has failed rows, `inf` was no selector."""
+    return synthetic_run(60, models=AWKWARD_MODELS, failing={"007": 0.05})
 
 
 @pytest.fixture(scope="session")

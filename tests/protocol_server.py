@@ -3,6 +3,7 @@
 import base64
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,12 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from benchc.pixels import decode
+from benchc.pictures.decode import decode_stored
 
 Tokens = Sequence[tuple[str, float]]
 Fault = Callable[["Handler"], None]
 
 KEY = "sk-protocol-server-0123456789"
+
+
+def _named() -> dict:
+    """Return an entry with a field that differs from server to server."""
+    return {"id": "stub", "object": "model", "created": time.monotonic(), "owned_by": "tests"}
 
 
 @dataclass
@@ -29,6 +35,7 @@ class Script:
         faults: Taken one a request, in order, in place of an answer.
         fault_of: From a request's body to what is done in place of an answer, if anything.
         logprobs: Whether answers hold log-probabilities at all.
+        models: What it says of itself.
         bodies: The requests that were answered or failed, as received.
     """
 
@@ -37,6 +44,7 @@ class Script:
     fault_of: Callable[[dict], Fault | None] = lambda body: None
     logprobs: bool = True
     wants_key: bool = False
+    models: object = field(default_factory=lambda: {"object": "list", "data": [_named()]})
     bodies: list[dict] = field(default_factory=list)
     most_at_once: int = 0
     at_once: int = 0
@@ -49,8 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/v1/models":
-            model = {"id": "stub", "object": "model", "created": id(self), "owned_by": "tests"}
-            self.reply(200, {"object": "list", "data": [model]})
+            self.reply(200, self.server.script.models)
         else:
             self.reply(404, {"error": {"message": "not here"}})
 
@@ -74,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
             with script.lock:
                 script.at_once -= 1
 
-    def reply(self, status: int, content: dict, headers: dict[str, str] | None = None):
+    def reply(self, status: int, content: object, headers: dict[str, str] | None = None):
         data = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -132,7 +139,7 @@ def picture(body: dict) -> np.ndarray:
     url = body["messages"][0]["content"][0]["image_url"]["url"]
     start, data = url.split(",", 1)
     assert start == "data:image/png;base64"
-    return decode(base64.b64decode(data, validate=True))
+    return decode_stored(base64.b64decode(data, validate=True))
 
 
 def words(body: dict) -> str:

@@ -4,6 +4,7 @@ Never runs a model or draws a picture worth looking at; everything is a function
 """
 
 import io
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from PIL import Image
 
 from benchc import keyed, tables
 from benchc.diagnose.database import Sources
-from benchc.diagnose.shifts import shifts
+from benchc.diagnose.shifts import write_diagnosis
 
 #: The protocol's corruptions by group.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -30,7 +31,7 @@ TRACKS = ("text", "count", "colour", "shape", "place", "size")
 
 @dataclass(frozen=True)
 class SyntheticRun:
-    """The tables of one made-up run; `predictions` holds one table a model key."""
+    """The tables of one made-up run; `predictions` holds one table per model key."""
 
     samples: pl.DataFrame
     images: pl.DataFrame
@@ -127,6 +128,12 @@ def _samples(n_samples: int, rng: np.random.Generator) -> pl.DataFrame:
                 "answer": (rng.random(n_samples) * lengths).astype(np.int64),
                 "image_id": [keyed.digest("picture", i // 2).hex() for i in range(n_samples)],
                 "source_ref": [f"{i:05d}" for i in range(n_samples)],
+                "source_row": [f"questions.jsonl, line {i + 1}" for i in range(n_samples)],
+                "picture_file": [f"{i // 2}.png" for i in range(n_samples)],
+                "extra": [
+                    json.dumps({"camera": ("left", "right")[i % 2], "level": i % 3})
+                    for i in range(n_samples)
+                ],
             }
         )
     )
@@ -151,6 +158,7 @@ def _selection(sample_ids: list[str], kept_share: float, rng: np.random.Generato
             {
                 "sample_id": sample_ids,
                 "impurity": impurity,
+                "normalised_impurity": np.minimum(1, impurity / 0.7222),
                 "trajectories": np.full(size, 12),
                 "rank": pl.Series(rank).set(pl.Series(reason == "impurity_not_above"), None),
                 "kept": kept,
@@ -261,8 +269,13 @@ def write_run(run: SyntheticRun, folder: Path) -> Sources:
     tables.CORRUPTED.write(run.corrupted, folder / "corrupted.parquet")
     for model, predictions in run.predictions.items():
         tables.PREDICTIONS.write(predictions, folder / model / "predictions.parquet")
-        found = shifts(predictions, run.samples, run.selection)
-        tables.SHIFTS.write(found, folder / model / "diagnosis.parquet")
+        write_diagnosis(
+            folder / model / "predictions.parquet",
+            folder / "samples.parquet",
+            folder / "selection.parquet",
+            folder / model / "scores.parquet",
+            folder / model / "diagnosis.parquet",
+        )
     return Sources(
         samples=folder / "samples.parquet",
         images=folder / "images.parquet",
@@ -270,6 +283,7 @@ def write_run(run: SyntheticRun, folder: Path) -> Sources:
         selection=folder / "selection.parquet",
         corrupted=[folder / "corrupted.parquet"],
         predictions=[folder / model / "predictions.parquet" for model in run.predictions],
+        scores=[folder / model / "scores.parquet" for model in run.predictions],
         shifts=[folder / model / "diagnosis.parquet" for model in run.predictions],
         models=run.models,
         groups=GROUPS,

@@ -1,4 +1,4 @@
-"""Prints, as JSON, the pixel hashes of 19 x 5 renderings of the test pictures.
+"""Prints, as JSON, the pixel hashes of the test pictures under every corruption and severity.
 
 Never imports more than NumPy, OpenCV and Pillow: it also runs in environments made for it.
 """

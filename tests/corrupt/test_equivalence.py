@@ -12,8 +12,8 @@ from PIL import Image
 from scipy.ndimage import map_coordinates
 
 from benchc.corrupt import CORRUPTIONS, SEVERITIES, corrupt
-from benchc.corrupt.blur import streak
 from benchc.corrupt.exact import direction
+from benchc.corrupt.line import streak
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from benchc import keyed
+from benchc.config.corruptions import CORRUPTIONS
 from benchc.corrupt import SEVERITIES, corrupt
 from benchc.corrupt.blur import swap_pixels
-from benchc.corrupt.registry import CORRUPTIONS
+from benchc.corrupt.exact import direction
+from benchc.corrupt.line import streak
 from benchc.corrupt.selftest import synthetic_picture
 
 BLURS = ("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur")
@@ -162,3 +164,25 @@ def test_size_aware_mode_means_the_same_at_any_size(photos):
         plain = cv2.resize(draw(large, name, 3), (80, 60), interpolation=cv2.INTER_AREA)
         assert np.abs(one - four).mean() < 3
         assert np.abs(one - plain).mean() > 2 * np.abs(one - four).mean()
+
+
+@pytest.mark.parametrize(
+    ("severity", "mean", "most"),
+    [(1, 0.11, 0.18), (2, 0.18, 0.34), (3, 0.07, 0.20), (4, 0.04, 0.25), (5, 0.12, 0.45)],
+)
+def test_motion_moves_a_picture_by_the_rounding_of_its_taps_alone(severity, mean, most):
+    """How far edges across both axes move, in pixels, over all directions."""
+    radius, sigma = CORRUPTIONS["motion_blur"].constants[severity - 1]
+    side = 4 * radius + 5
+    shifts = []
+    for step in range(1024):
+        towards = direction(step, -45)
+        moved = []
+        for half in (np.s_[:, side // 2 :], np.s_[side // 2 :]):
+            plane = np.zeros((side, side), np.uint8)
+            plane[half] = 255
+            smeared = streak(plane, radius, sigma, towards)
+            moved.append((plane.astype(float) - smeared).sum() / 255 / side)
+        shifts.append(np.hypot(*moved))
+    assert np.mean(shifts) == pytest.approx(mean, abs=0.01)
+    assert np.max(shifts) == pytest.approx(most, abs=0.01)

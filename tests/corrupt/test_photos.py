@@ -12,6 +12,7 @@ from benchc.corrupt.measure import against
 EXCEPTIONS = {
     "snow": {(2, 3)},
     "fog": {(3, 4)},
+    "frost": {(3, 4)},
     "spatter": {(3, 4)},
     "saturate": {(2, 3)},
 }

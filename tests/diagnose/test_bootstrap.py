@@ -36,23 +36,21 @@ def test_draws_without_the_figure_are_left_out_unless_they_are_most():
 
 @given(st.integers(1, 30), st.integers(0, 5))
 def test_each_draw_takes_as_many_pictures_as_there_are(n_images, seed):
-    drawn = weights(n_images, seed, "selection", 20)
+    drawn = weights(n_images, seed, 20)
     assert (drawn[:, 0] == 1).all()
     assert (drawn.sum(axis=0) == n_images).all()
-    assert (drawn == weights(n_images, seed, "selection", 20)).all()
+    assert (drawn == weights(n_images, seed, 20)).all()
 
 
-def test_draws_depend_on_seed_and_scope():
-    one = weights(50, 1, "selection", 20)
-    assert (one != weights(50, 2, "selection", 20)).any()
-    assert (one != weights(50, 1, "control", 20)).any()
+def test_draws_depend_on_the_seed():
+    assert (weights(50, 1, 20) != weights(50, 2, 20)).any()
 
 
 @given(arrays(np.float64, st.integers(1, 60), elements=NUMBERS), st.randoms(use_true_random=False))
 def test_exact_sums_have_the_same_bits_in_any_order(values, random):
     rounded = exact(values)
     assert rounded == pytest.approx(values, abs=1e-9)
-    often = weights(values.size, 0, "x", 1)[:, 1]
+    often = weights(values.size, 0, 1)[:, 1]
     order = list(range(values.size))
     random.shuffle(order)
     total = 0.0
@@ -65,7 +63,7 @@ def test_the_number_of_threads_changes_no_bit():
     program = (
         "import hashlib, numpy as np; from benchc.diagnose.bootstrap import exact, weights;"
         "x = exact(np.random.default_rng(0).normal(size=(300, 400)));"
-        "print(hashlib.sha256((x @ weights(400, 0, 'x', 300)).tobytes()).hexdigest())"
+        "print(hashlib.sha256((x @ weights(400, 0, 300)).tobytes()).hexdigest())"
     )
     said = {
         subprocess.run(
@@ -82,7 +80,7 @@ def test_the_number_of_threads_changes_no_bit():
 
 def test_the_interval_of_a_mean_is_scipys():
     values = np.random.default_rng(3).normal(size=200)
-    drawn = weights(200, 0, "x", 4000)
+    drawn = weights(200, 0, 4000)
     low, high = interval(ratio(exact(values) @ drawn, np.ones(200) @ drawn)[None])
     theirs = scipy.stats.bootstrap(
         (values,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(1)
@@ -95,7 +93,7 @@ def test_the_interval_of_a_mean_is_scipys():
 def test_clusters_not_rows_are_resampled():
     """Ten copies of each row carry no more information than one."""
     values = np.random.default_rng(4).normal(size=100)
-    drawn = weights(100, 0, "x", 1000)
+    drawn = weights(100, 0, 1000)
     once = interval(ratio(exact(values) @ drawn, np.ones(100) @ drawn)[None])
     ten = interval(ratio(exact(10 * values) @ drawn, np.full(100, 10.0) @ drawn)[None])
     assert np.concatenate(once) == pytest.approx(np.concatenate(ten))
@@ -104,7 +102,7 @@ def test_clusters_not_rows_are_resampled():
 def test_simultaneous_intervals_hold_together_where_single_ones_do_not():
     """Eight equal models: some pair looks apart in 5 % of the trials, not in most of them."""
     random = np.random.default_rng(0)
-    drawn = weights(300, 0, "selection", 400)
+    drawn = weights(300, 0, 400)
     pairs = [(i, j) for i in range(8) for j in range(i)]
     together, single = [], []
     for _ in range(200):

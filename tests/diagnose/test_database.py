@@ -19,11 +19,12 @@ from benchc import tables
 from benchc.diagnose import database, schema
 from benchc.diagnose.database import build
 from benchc.diagnose.query import query
-from benchc.diagnose.shifts import shifts
+from benchc.diagnose.scoped import SCOPES, scoped, stackings
+from benchc.diagnose.shifts import diagnose
 from benchc.errors import BadInput
 
 ATTRIBUTIONS = {
-    "source_attribution": "source",
+    "source_attribution": "clean_state",
     "state_attribution": "state",
     "trajectory_attribution": "class",
 }
@@ -58,6 +59,7 @@ def shows(pair, phenomenon, tau):
         "overconfident_degradation": dc > tau and ds < -tau,
         "hesitant_support": dc < -tau and ds > tau,
         "lucky_guess": pair["state"] == "wc" and pair["class"] == "transient_gain",
+        "unstable_gain": pair["state"] == "wc" and pair["ras"] < -tau,
     }[phenomenon]
 
 
@@ -166,8 +168,14 @@ def test_blank_is_a_prediction_and_no_shift(synthetic_database):
     assert query(synthetic_database, count.format("shifts"))["n"].item() == 0
 
 
+def test_every_row_has_a_key_of_its_own(synthetic_database):
+    for table in (*schema.GIVEN, *schema.DERIVED, *schema.VIEWS):
+        keys = query(synthetic_database, f"FROM {table.name}").select(table.key)
+        assert not keys.is_duplicated().any(), table.name
+
+
 def test_no_nan_is_stored(synthetic_database):
-    for table in (*schema.GIVEN, *schema.DERIVED, schema.SCORES, schema.PAIRS):
+    for table in (*schema.GIVEN, *schema.DERIVED, schema.PAIRS):
         for column in table.columns:
             if column.dtype == tables.REAL:
                 sql = f'SELECT count(*) AS n FROM {table.name} WHERE isnan("{column.name}")'
@@ -226,11 +234,11 @@ import json, sys, duckdb
 connection = duckdb.connect(sys.argv[1], read_only=True)
 def ask(sql):
     return connection.sql(sql).fetchall()
-names = ask("SELECT table_name FROM duckdb_tables()")
-names += ask("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+names = ask("SELECT schema_name, table_name FROM duckdb_tables()")
+names += ask("SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal")
 json.dump({
     "version": duckdb.__version__,
-    "rows": {name: len(ask(f'FROM "{name}"')) for (name,) in names},
+    "rows": {f"{s}.{name}": len(ask(f"FROM {s}.{name}")) for s, name in names},
     "macros": ask("SELECT ras(0.1, -0.2), sum(normalized_entropy(p)) FROM predictions")[0],
 }, sys.stdout)
 """
@@ -245,10 +253,10 @@ def test_a_client_as_old_as_promised_reads_it_all(synthetic_database, oldest_cli
     ).stdout
     found = json.loads(said)
     assert found["version"] == "1.2.0"
-    tables_and_views = (*schema.GIVEN, schema.SCORES, *schema.DERIVED, *schema.VIEWS)
+    held = [f"main.{table.name}" for table in (*schema.GIVEN, *schema.DERIVED, *schema.VIEWS)]
+    held += [f"{scope}.{scoped(*stacking).name}" for scope in SCOPES for stacking in stackings()]
     assert found["rows"] == {
-        table.name: query(synthetic_database, f"FROM {table.name}").height
-        for table in tables_and_views
+        name: query(synthetic_database, f"FROM {name}").height for name in held
     }
     uncertainty = "SELECT sum(uncertainty) AS s FROM scores"
     expected = [-0.12, query(synthetic_database, uncertainty)["s"].item()]
@@ -270,11 +278,12 @@ def test_same_tables_give_the_same_content(made_up_run, tmp_path):
     backwards = replace(
         sources,
         predictions=sources.predictions[::-1],
+        scores=sources.scores[::-1],
         shifts=sources.shifts[::-1],
         models=sources.models[::-1],
     )
     build(backwards, tmp_path / "two.duckdb")
-    for table in (*schema.GIVEN, schema.SCORES, *schema.DERIVED):
+    for table in (*schema.GIVEN, *schema.DERIVED):
         one, two = (query(tmp_path / f"{n}.duckdb", f"FROM {table.name}") for n in ("one", "two"))
         assert one.height > 0
         assert one.equals(two), table.name
@@ -337,16 +346,16 @@ def test_predictions_that_are_not_whole_are_refused(made_up_run):
     ]
     for message, frame in cases:
         with pytest.raises(BadInput, match=message) as caught:
-            shifts(frame, made_up_run.samples, made_up_run.selection, name="p.parquet")
+            diagnose(frame, made_up_run.samples, made_up_run.selection, name="p.parquet")
         assert str(caught.value).startswith("p.parquet: ")
         assert "\n" not in str(caught.value)
     sample = made_up_run.selection.filter("kept")["sample_id"][0]
     with pytest.raises(BadInput, match="was not asked"):
-        shifts(
+        diagnose(
             good.filter(pl.col("sample_id") != sample), made_up_run.samples, made_up_run.selection
         )
     with pytest.raises(BadInput, match="holds rows of 1e5"):
-        shifts(good, made_up_run.samples, model="007")
+        diagnose(good, made_up_run.samples, model="007")
 
 
 def test_files_that_do_not_belong_together_are_refused(made_up_run, tmp_path):
@@ -374,7 +383,7 @@ def test_files_that_do_not_belong_together_are_refused(made_up_run, tmp_path):
     )
     refused("drifted.parquet.*ras", shifts=[*sources.shifts[1:], drifted])
     stale = tmp_path / "stale.parquet"
-    pl.read_parquet(sources.shifts[0]).with_columns(pl.col("ras") + 0.01).write_parquet(stale)
+    tables.SHIFTS.write(pl.read_parquet(sources.shifts[0]).with_columns(ras=0.01), stale)
     refused("stale.parquet.*does not follow", shifts=[*sources.shifts[1:], stale])
     other = made_up_run.selection[1:]
     tables.SELECTION.write(other, tmp_path / "other.parquet")

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchc.diagnose.statements import statement
+from benchc.sql import statement
 
 
 @pytest.fixture(scope="module")
 def sql():
     connection = duckdb.connect()
-    connection.execute(statement("macros"))
+    connection.execute(statement("diagnose/macros"))
 
     def ask(expression, *values):
         return connection.execute(f"SELECT {expression}", list(values)).fetchall()[0]

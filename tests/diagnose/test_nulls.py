@@ -2,6 +2,7 @@
 
 import numpy as np
 import oracle
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,8 +66,16 @@ def test_flattening_reaches_each_cell_and_flips_nothing(synthetic_database):
         """SELECT scope, model, corruption, severity, avg(uncertainty) AS target, count(*) AS n
            FROM   pairs JOIN scores USING (model, sample_id, corruption, severity)
            WHERE  ras IS NOT NULL AND scope <> 'pool' GROUP BY ALL""",
-    )
-    both = found.join(stated, on=["scope", "model", "corruption", "severity"], suffix="_stated")
+    ).with_columns(kind=pl.lit("flattening"))
+    kept = query(
+        synthetic_database,
+        """SELECT scope, model, corruption, severity, avg(uncertainty) AS target, count(*) AS n
+           FROM   pairs JOIN scores USING (model, sample_id, corruption, severity)
+           WHERE  state = 'cc' AND ras IS NOT NULL AND scope <> 'pool' GROUP BY ALL""",
+    ).with_columns(kind=pl.lit("flattening_kept"))
+    stated = pl.concat([stated, kept])
+    on = ["scope", "model", "kind", "corruption", "severity"]
+    both = found.join(stated, on=on, suffix="_stated")
     assert both.height == found.height == stated.height
     assert (both["n"] == both["n_pairs"]).all()
     assert (both["target"] - both["target_stated"]).abs().max() < 1e-12
@@ -86,14 +95,15 @@ def test_shifts_of_both_nulls_are_the_oracles(synthetic_database):
             AND   blank.corruption = 'blank'
            LEFT JOIN flattening
              ON   flattening.scope = nulls.scope AND flattening.model = nulls.model
+            AND   flattening.kind = nulls.kind
             AND   flattening.corruption = nulls.corruption
             AND   flattening.severity = nulls.severity
            USING SAMPLE reservoir(300 ROWS) REPEATABLE (1)""",
     ).rows(named=True)
-    assert {row["kind"] for row in rows} == {"flattening", "blank"}
+    assert {row["kind"] for row in rows} == {"flattening", "flattening_kept", "blank"}
     for row in rows:
         null = row["blank_p"]
-        if row["kind"] == "flattening":
+        if row["kind"] != "blank":
             null = softmax(row["factor"] * np.array(row["logits"]))
         ds, dc, ras, state = oracle.shift(row["clean_p"], null, row["answer"])
         if ras is None:
@@ -112,7 +122,7 @@ def test_measured_stands_beside_the_nulls(synthetic_database):
         )
         stated = query(
             synthetic_database,
-            f"""SELECT p.scope, p.model, source AS part, avg(n.ras) AS null_ras,
+            f"""SELECT p.scope, p.model, clean_state AS part, avg(n.ras) AS null_ras,
                        avg(p.ras) - avg(n.ras) AS above, count(*) AS n
                 FROM   pairs AS p JOIN nulls AS n
                   ON   n.kind = '{kind}' AND n.scope = p.scope AND n.model = p.model

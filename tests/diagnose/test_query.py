@@ -5,7 +5,9 @@ import json
 import polars as pl
 import pytest
 
-from benchc.diagnose.query import print_query, query
+from benchc.diagnose.answers import SHOWN, print_query
+from benchc.diagnose.query import query
+from benchc.diagnose.scoped import SCOPES, scoped, stackings
 from benchc.errors import BadInput
 
 
@@ -76,3 +78,90 @@ def test_every_value_can_be_printed(synthetic_database, capsys, value, text, for
 def test_a_query_can_only_read_the_database(synthetic_database, statement, wayout):
     with pytest.raises(BadInput, match=f"SQL refused.*{wayout}"):
         query(synthetic_database, statement)
+
+
+def test_what_people_read_is_cut_and_says_so_unless_all_is_asked_for(
+    synthetic_database, tmp_path, capsys
+):
+    sql = "SELECT sample_id FROM predictions ORDER BY ALL"
+    count = query(synthetic_database, sql).height
+    assert count > SHOWN
+    for format, head in (("table", 4), ("markdown", 2), ("latex", 6)):
+        print_query(synthetic_database, sql, format)
+        shown = capsys.readouterr()
+        assert len(shown.out.splitlines()) == SHOWN + head
+        assert f"the first {SHOWN} rows; --rows 0 shows all" in shown.err
+        print_query(synthetic_database, sql, format, rows=0)
+        shown = capsys.readouterr()
+        assert len(shown.out.splitlines()) == count + head
+        assert shown.err == ""
+    print_query(synthetic_database, sql, "csv", rows=3)
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_what_programs_read_is_never_cut(synthetic_database, tmp_path, capsys, format):
+    sql = "SELECT sample_id FROM predictions"
+    count = query(synthetic_database, sql).height
+    print_query(synthetic_database, sql, format)
+    text = capsys.readouterr().out
+    assert (len(json.loads(text)) if format == "json" else len(text.splitlines()) - 1) == count
+    print_query(synthetic_database, sql, "markdown", tmp_path / "all.md")
+    assert len((tmp_path / "all.md").read_text().splitlines()) == count + 2
+
+
+ODD = "SELECT 'a|b_c & 5 %' AS \"x_y\", 1.5 AS n, NULL AS nothing, [1, 2] AS l, chr(10) || 'z' AS s"
+
+
+def test_markdown_and_latex_keep_their_form_whatever_a_cell_holds(synthetic_database, capsys):
+    print_query(synthetic_database, ODD, "markdown")
+    assert capsys.readouterr().out == (
+        "| x_y | n | nothing | l | s |\n| --- | ---: | --- | --- | --- |\n"
+        "| a\\|b_c & 5 % | 1.5 |  | [1, 2] | z |\n"
+    )
+    print_query(synthetic_database, ODD, "latex")
+    said = capsys.readouterr().out
+    assert said.startswith("\\begin{tabular}{lrlll}\n\\toprule\nx\\_y & n & nothing & l & s \\\\\n")
+    assert "a|b\\_c \\& 5 \\% & 1.5 &  & [1, 2] & z \\\\\n\\bottomrule" in said
+
+
+def test_every_scoped_view_holds_the_rows_of_its_scope_and_crossing(synthetic_database):
+    for scope in SCOPES:
+        for stacked, crossing in stackings():
+            view = scoped(stacked, crossing)
+            columns = ", ".join(f'"{column.name}"' for column in view.columns)
+            where = f"scope = '{scope}'" + (f" AND crossing = '{crossing}'" if crossing else "")
+            given = query(synthetic_database, f"SELECT {columns} FROM {stacked.name} WHERE {where}")
+            assert query(synthetic_database, f"FROM {scope}.{view.name}").equals(given)
+            assert len(set(view.key)) == len(given.select(view.key).columns)
+            assert given.select(view.key).is_unique().all(), view.name
+
+
+def test_a_plain_average_over_scoped_pairs_is_that_of_the_leaderboard(synthetic_database):
+    plain = query(
+        synthetic_database,
+        "SELECT model, avg(ras) AS ras FROM selection.pairs GROUP BY ALL ORDER BY ALL",
+    )
+    board = query(synthetic_database, "SELECT model, ras FROM selection.leaderboard ORDER BY model")
+    assert plain["ras"].to_list() == pytest.approx(board["ras"].to_list())
+
+
+@pytest.mark.parametrize(
+    ("sql", "warned"),
+    [
+        ("SELECT model, avg(ras) FROM pairs GROUP BY ALL", "scope"),
+        ("SELECT avg(ras) FROM measures WHERE scope = 'selection'", "crossing"),
+        ("SELECT sum(contribution) FROM state_attribution", "scope and crossing"),
+        ("SELECT model, avg(ras) FROM pairs WHERE scope = 'pool' GROUP BY ALL", None),
+        ("SELECT avg(ras) FROM selection.measures_by_severity", None),
+        ("SELECT avg(correct) FROM scores", None),
+        ("FROM leaderboard", None),
+    ],
+)
+def test_an_average_over_stacked_rows_is_warned_of(synthetic_database, capsys, sql, warned):
+    print_query(synthetic_database, sql)
+    said = capsys.readouterr().err
+    if warned is None:
+        assert said == ""
+    else:
+        assert f"several of {warned} below each other" in said

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from benchc.discover.drawn import DrawnVerifier, judge, normalise, read, same_answer
 from benchc.discover.pictures import pictures
-from benchc.reference.questions import PLURALS, RATIO, TEMPLATES
-from benchc.reference.scene import COLOURS, KINDS, PATTERNS, Ground, Scene, Shape, Sign
+from benchc.world.questions import PLURALS, RATIO, TEMPLATES
+from benchc.world.scene import COLOURS, KINDS, PATTERNS, Ground, Scene, Shape, Sign
 
 SCENES = [picture.scene for picture in pictures("test", 12, 3)]
 THINGS = [*KINDS, *(f"{colour} {kind}" for colour in COLOURS for kind in KINDS)]

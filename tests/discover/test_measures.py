@@ -10,7 +10,7 @@ from benchc.discover.drawn import read
 from benchc.discover.measures import Failures, over_draws, rate
 from benchc.discover.primitives import primitives
 from benchc.discover.taxonomy import build_taxonomy, near_duplicates, two_cuts
-from benchc.reference.questions import TEMPLATES
+from benchc.world.questions import TEMPLATES
 
 
 def some_failures(count, kinds, seed=0):

@@ -5,11 +5,11 @@ import real_scale
 import torch
 from protocol_server import serving
 
+from benchc.config.discovery import Discover
+from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.discover.game import held_out_outcomes, prepare
-from benchc.discover.settings import Discover
 from benchc.discover.train import read_log
-from benchc.discover.ways import WAYS
-from benchc.infer.settings import OpenAIModel, TransformersModel
+from benchc.discover.ways import learn
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_every_kind_of_learning_ends_with_verdicts(folder, url, tmp_path, way):
     model = TransformersModel(path=str(folder / "answerer"))
     game = prepare(Discover.model_validate(section), model, tmp_path, 1)
     before = {n: p.clone() for n, p in game.questioner.model.named_parameters() if "lora" in n}
-    outcomes = held_out_outcomes(game, WAYS[way](game))
+    outcomes = held_out_outcomes(game, learn(way, game))
     assert len(outcomes) == 8 * 2
     assert any(o.judged for o in outcomes)
     after = dict(game.questioner.model.named_parameters())

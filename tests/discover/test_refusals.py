@@ -10,9 +10,9 @@ import torch
 from protocol_server import Script, serving
 
 from benchc import cli
-from benchc.config import read_config
+from benchc.config.run import read_config
 from benchc.errors import BadInput
-from benchc.workflow import Workflow
+from benchc.running.workflow import Workflow
 
 PROJECT = Path(__file__).parents[2]
 
@@ -31,7 +31,7 @@ def refusal(monkeypatch, capsys, tmp_path):
 
     def play(model, settings, way="rl"):
         options = {
-            "key": "tested", "model": json.dumps(model), "settings": json.dumps(settings),
+            "key": "tested", "model-settings": json.dumps(model), "settings": json.dumps(settings),
             "work": tmp_path / "work", "out": tmp_path / "a.parquet",
             "training": tmp_path / "t.parquet", "steps": tmp_path / "s.parquet",
         }  # fmt: skip
@@ -70,7 +70,7 @@ def test_a_served_model_without_words(folder, refusal):
 @pytest.mark.parametrize(
     ("server", "says"),
     [
-        (Script(lambda body: time.sleep(1) or [("", 0)]), "in a row got no reply in up to 1 tries"),
+        (Script(lambda body: time.sleep(1) or [("", 0)]), "in a row got no reply"),
         (Script(lambda body: [("I think that it is", -0.1)]), "replies in a row hold no verdict"),
     ],
     ids=["silent", "wordy"],
@@ -93,8 +93,8 @@ def test_pictures_that_cannot_be_read(folder, refusal, tmp_path):
     settings = real_scale.section(folder, "http://127.0.0.1:9/v1", training=90)
     settings["images"] = str(images)
     line = refusal({"path": str(folder / "answerer")}, settings)
-    assert "cannot be read as a picture" in line
-    assert "nor 1 more; take it out" in line
+    assert "000000000140.jpg: the picture is" in line
+    assert "take it out of the folder; 1 more cannot be read" in line
 
 
 def test_a_folder_without_pictures(folder, refusal, tmp_path):
@@ -104,13 +104,13 @@ def test_a_folder_without_pictures(folder, refusal, tmp_path):
     assert "holds no pictures" in refusal({"path": str(folder / "answerer")}, settings)
     settings = real_scale.section(folder, "http://127.0.0.1:9/v1", held_out=14)
     line = refusal({"path": str(folder / "answerer")}, settings)
-    assert "holds 14 pictures, none left for validation" in line
+    assert "holds 14 pictures, and none is left for validation" in line
 
 
 def test_a_budget_of_nought_and_a_misspelt_setting(refusal):
     assert "--settings: budget: 0 should be greater than" in refusal({}, {"budget": 0})
     assert "--settings: bugdet" in refusal({}, {"bugdet": 1})
-    assert "--model: " in refusal({"backend": "x"}, {})
+    assert "--model-settings: " in refusal({"backend": "x"}, {})
 
 
 def test_a_config_that_names_what_is_not_there(folder):
@@ -126,7 +126,7 @@ def test_a_config_that_names_what_is_not_there(folder):
 
 
 def test_a_run_without_a_model_under_test_says_so(monkeypatch, capsys, tmp_path):
-    options = [f"--{name}={tmp_path / name}" for name in ("skills", "questions")]
+    options = [f"--{name}={tmp_path / name}" for name in ("skills", "question-skills")]
     monkeypatch.setattr("sys.argv", ["benchc", "discover", "taxonomy", *options])
     with pytest.raises(SystemExit):
         cli.main()
@@ -137,7 +137,7 @@ def test_only_what_decides_a_game_is_in_its_identity(folder):
     def identity(**changes):
         section = real_scale.section(folder, "http://127.0.0.1:9/v1", full=["m"], **changes)
         values = {"models": {"m": {"path": str(folder / "answerer")}}, "discover": section}
-        return Workflow(values, str(PROJECT)).discovery.identity("m")
+        return Workflow(values, str(PROJECT)).discovery.identity("m", "clean", "rl")
 
     base = identity()
     assert base == identity(verifier={"max_requests": 9, "timeout": 1, "concurrency": 1})

@@ -5,10 +5,17 @@ from collections import deque
 import pytest
 from protocol_server import Script, cut, garbage, page, serving, status
 
-from benchc.discover.chat import Chat
+from benchc.config.discovery import ServedVerifierSettings
+from benchc.config.models import OpenAIModel
 from benchc.discover.pictures import pictures
-from benchc.discover.served import ServedAnswerer, ServedVerifier, _parsed, _Sameness, _Verdicts
-from benchc.discover.settings import ServedVerifierSettings
+from benchc.discover.served import (
+    Chat,
+    ServedAnswerer,
+    ServedVerifier,
+    _parsed,
+    _Sameness,
+    _Verdicts,
+)
 from benchc.errors import BadInput
 
 SHOWN = list(pictures("test", 1, 1))
@@ -64,8 +71,10 @@ def test_a_model_behind_a_server_answers_each_question_once():
     script = saying(lambda text: " A star. ")
     script.faults = deque([lambda handler: handler.reply(500, {"error": {"message": "oops"}})])
     with serving(script) as url:
-        chat = Chat(url, "stub", key_variable=None, max_tokens=6, concurrency=1, timeout=5,
-                    retries=0)  # fmt: skip
+        settings = OpenAIModel(
+            backend="openai", url=url, model="stub", concurrency=1, timeout=5, retries=0
+        )
+        chat = Chat(settings, max_tokens=6)
         answerer = ServedAnswerer(chat, "answerer")
         assert answerer.answer(SHOWN * 3, ["What?", "Which?", "Which?"]) == [
             None, "A star.", "A star."]  # fmt: skip
@@ -142,12 +151,12 @@ def test_the_last_object_counts_and_its_types_must_fit():
     assert _parsed(_Verdicts, json.dumps({**GRANTED, "answer": 3})) is None
 
 
-def test_a_page_or_broken_json_in_place_of_a_reply_fails_one_question():
+def test_a_page_or_broken_json_is_asked_again_and_fails_one_question():
     script = saying(lambda text: json.dumps({**GRANTED, "answer": "3"}))
     script.faults = deque([page, garbage, cut])
     with serving(script) as url:
         found = verifier(url, concurrency=1, retries=1).judge(SHOWN * 3, ["a?", "b?", "c?"])
-    assert [j.failure for j in found] == ["no reply", "no reply", None]
+    assert [j.failure for j in found] == ["no reply", None, None]
 
 
 def test_further_tries_and_earlier_starts_count_towards_the_bound(tmp_path):
@@ -158,7 +167,7 @@ def test_further_tries_and_earlier_starts_count_towards_the_bound(tmp_path):
         values = ServedVerifierSettings(url=url, **settings)
         first = ServedVerifier(values, tmp_path / "requests")
         assert [j.failure is None for j in first.judge(SHOWN * 2, ["a?", "b?"])] == [False, True]
-        assert first.chat.sent == len(script.bodies) == 5
+        assert first.chat.server.sent == len(script.bodies) == 5
         again = ServedVerifier(values, tmp_path / "requests")
         with pytest.raises(BadInput, match="5 requests were sent, and 2 more would pass"):
             again.judge(SHOWN * 2, ["c?", "d?"])

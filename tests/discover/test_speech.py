@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchc.config.discovery import Questioner
+from benchc.config.models import TransformersModel
 from benchc.discover.drawn import judge
-from benchc.discover.pictures import pictures, reload
-from benchc.discover.settings import Questioner
+from benchc.discover.pictures import loader, pictures
 from benchc.discover.speech import ModelAnswerer, ModelQuestioner, split_questions, tidy
-from benchc.infer.checkpoint import load_model, load_processor
-from benchc.infer.settings import TransformersModel
+from benchc.models.checkpoint import load_model
+from benchc.models.encode import Encoder
 
 STORED = Path(__file__).parents[2] / "reference"
 SHOWN = list(pictures("test", 6, 1))
@@ -23,13 +24,13 @@ def _one_thread():
 def questioner():
     base = TransformersModel(path=str(STORED / "questioner"))
     settings = Questioner(path=str(STORED / "questioner"))
-    return ModelQuestioner(load_model(base), load_processor(base), settings)
+    return ModelQuestioner(load_model(base), Encoder(base), settings)
 
 
 @pytest.fixture(scope="module")
 def answerer():
     model = TransformersModel(path=str(STORED / "llava"))
-    return ModelAnswerer(load_model(model), load_processor(model), "answerer_drawn", 6)
+    return ModelAnswerer(load_model(model), Encoder(model), "answerer_drawn", 6)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_examples_turn_the_questions_towards_their_kind(questioner):
 def test_an_answer_does_not_depend_on_what_else_is_asked(answerer):
     questions = ["How many shapes are there?", "Which is larger, the red star or the blue oval?"]
     together = answerer.answer(SHOWN[:1] * 2, questions)
-    fresh = ModelAnswerer(answerer.model, answerer.processor, "answerer_drawn", 6)
+    fresh = ModelAnswerer(answerer.model, answerer.encoder, "answerer_drawn", 6)
     alone = [fresh.answer(SHOWN[:1], [question])[0] for question in questions]
     assert together == alone
     assert all(alone)
@@ -105,4 +106,5 @@ def test_a_corrupted_picture_is_the_clean_one_corrupted():
     (blurred,) = pictures("test", 1, 1, "defocus_blur", 3)
     assert blurred.scene == clean.scene
     assert blurred.load().tobytes() != clean.load().tobytes()
-    assert blurred.load() == reload("test/00000", "defocus_blur", 3, 1)
+    again = loader(None, 1)("test/00000", "defocus_blur", 3, None)
+    assert (blurred.load() == again).all()

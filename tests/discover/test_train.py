@@ -1,20 +1,24 @@
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
+from benchc.config.discovery import Discover
+from benchc.config.models import TransformersModel
+from benchc.discover.diverged import Diverged, StopDiverged
 from benchc.discover.embedding import Embedder
 from benchc.discover.game import held_out_outcomes, prepare
-from benchc.discover.imitate import failure_sequences
+from benchc.discover.imitate import failure_sequences, imitate
 from benchc.discover.memory import FailureMemory
 from benchc.discover.play import Outcome, play
-from benchc.discover.players import Asked, Judgement, Picture
-from benchc.discover.settings import Discover
-from benchc.discover.train import Collapsed, Reward, read_log, reinforce
-from benchc.discover.ways import WAYS
-from benchc.infer.settings import TransformersModel
+from benchc.discover.players import AskedQuestion, Judgement, Picture
+from benchc.discover.train import LOG, Collapsed, Reward, newest_checkpoint, read_log, reinforce
+from benchc.discover.ways import learn
+from benchc.errors import BadInput
 
 STORED = Path(__file__).parents[2] / "reference"
 LLAVA = TransformersModel(path=str(STORED / "llava"))
@@ -127,7 +131,7 @@ def test_failures_are_learnt_in_whole_sequences_each_once():
     judgement = Judgement(True, True, True, True, "yes")
 
     def outcome(text, picture, correct=False):
-        return Outcome(Asked(picture, 0, 0, text), judgement, "no", correct)
+        return Outcome(AskedQuestion(picture, 0, 0, text), judgement, "no", correct)
 
     other = Picture("q", lambda: None)
     outcomes = [outcome(t, NOTHING) for t in "aabcde"] + [outcome(t, other) for t in "ab"]
@@ -146,7 +150,7 @@ def played(tmp_path_factory):
     found = {}
     for way, budget in (("conme", 96), ("rl", 96), ("sft_rl", 480)):
         game = prepare(settings(budget=budget), LLAVA, tmp_path_factory.mktemp(way), 1)
-        found[way] = (game, held_out_outcomes(game, WAYS[way](game)))
+        found[way] = (game, held_out_outcomes(game, learn(way, game)))
     return found
 
 
@@ -166,10 +170,85 @@ def test_a_resumed_training_has_the_log_of_an_unbroken_one(played, tmp_path):
     whole = played["rl"][0].folder
     shutil.copytree(whole, tmp_path / "cut", ignore=shutil.ignore_patterns("checkpoint-2"))
     game = prepare(settings(), LLAVA, tmp_path / "cut", 1)
-    WAYS["rl"](game)
+    learn("rl", game)
     assert read_log(tmp_path / "cut") == read_log(whole)
     kl = [row["kl"] for row in read_log(whole) if "kl" in row]
     assert kl[0] < 1e-6 < 1e-2 < kl[1]
+
+
+@pytest.mark.parametrize("torn", ['{"step": 9, "rew', '{"step": 9', "\0\0\0\0", "12", '{"a": 1}\n'])
+def test_a_torn_last_row_of_the_log_is_dropped(tmp_path, torn):
+    (tmp_path / LOG).write_text('{"step": 1, "reward": 0.5}\n' + torn)
+    assert read_log(tmp_path) == [{"step": 1, "reward": 0.5}]
+    (tmp_path / LOG).write_bytes(b'{"step": 1}\n{"step": 2, "held\xc3')
+    assert read_log(tmp_path) == [{"step": 1}]
+
+
+def test_a_damaged_row_in_the_middle_of_the_log_is_named(tmp_path):
+    (tmp_path / LOG).write_text('{"step": 1}\n{"st\n{"step": 2}\n')
+    with pytest.raises(BadInput, match="line 2: this row of the training's log is damaged"):
+        read_log(tmp_path)
+
+
+def poisoned(checkpoint, value):
+    file = checkpoint / "model.safetensors"
+    weights = load_file(file)
+    next(iter(weights.values())).view(-1)[-1] = value
+    save_file(weights, file, metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize("damage", ["nan", "inf", "torn"])
+def test_a_training_goes_on_from_the_last_good_checkpoint(played, tmp_path, damage):
+    whole = played["rl"][0].folder
+    shutil.copytree(whole, tmp_path / "cut")
+    last = tmp_path / "cut/checkpoint-2"
+    if damage == "torn":
+        file = last / "model.safetensors"
+        file.write_bytes(file.read_bytes()[:1000])
+    else:
+        poisoned(last, float(damage))
+    assert newest_checkpoint(tmp_path / "cut").name == "checkpoint-1"
+    with (tmp_path / "cut" / LOG).open("a") as log:
+        log.write('{"step": 9, "rew')
+    learn("rl", prepare(settings(), LLAVA, tmp_path / "cut", 1))
+    assert read_log(tmp_path / "cut") == read_log(whole)
+    assert newest_checkpoint(tmp_path / "cut").name == "checkpoint-2"
+
+
+@pytest.mark.parametrize("rate", [1e6, 1e30])
+def test_a_training_that_diverges_stops_and_saves_nothing_of_it(tmp_path, rate):
+    lost = settings(reinforce={"learning_rate": rate})
+    for _ in range(2):
+        game = prepare(lost, LLAVA, tmp_path, 1)
+        with pytest.raises(Diverged, match=r"diverged in step 1 .*reinforce.learning_rate"):
+            learn("rl", game)
+        assert not list(tmp_path.glob("checkpoint-*"))
+        assert not (tmp_path / "best").exists()
+
+
+def test_fine_tuning_that_diverges_stops_too(tmp_path):
+    game = prepare(settings(), LLAVA, tmp_path, 1)
+    lost = game.settings.imitate.model_copy(update={"learning_rate": 1e30})
+    texts = ["How many stars are there?"] * 4
+    with pytest.raises(Diverged, match=r"imitate.learning_rate"):
+        imitate(game.questioner, [(game.training[0], texts)], tmp_path, lost, 1)
+
+
+@pytest.mark.parametrize("name", ["loss", "grad_norm"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_or_a_gradient_that_is_no_number_stops_a_training(tmp_path, name, value):
+    stop = StopDiverged(tmp_path, "learning_rate", lambda: True)
+    stop.on_log(None, SimpleNamespace(global_step=3), None, logs={name: 1.0})
+    with pytest.raises(Diverged, match=f"in step 3 .{name} is {value}"):
+        stop.on_log(None, SimpleNamespace(global_step=3), None, logs={name: value})
+
+
+def test_a_questioner_of_damaged_weights_is_refused_in_one_line(tmp_path):
+    game = prepare(settings(), LLAVA, tmp_path, 1)
+    with torch.no_grad():
+        next(game.questioner.model.parameters()).fill_(float("nan"))
+    with pytest.raises(BadInput, match="no finite probability"):
+        game.questioner.ask(game.training[:1], [()], 1)
 
 
 def test_equal_rewards_end_the_training_with_a_message(tmp_path):
@@ -196,10 +275,10 @@ def test_equal_rewards_end_the_training_with_a_message(tmp_path):
 def test_the_negative_control_may_collapse_and_is_measured_all_the_same(tmp_path):
     game = prepare(settings(reinforce={"patience": 1, "penalty": 0}), LLAVA, tmp_path, 1)
     game.verifier = NeverValid()
-    assert WAYS["rl_no_diversity"](game) == []
+    assert learn("rl_no_diversity", game) == []
     assert (tmp_path / "best").is_dir()
     with pytest.raises(Collapsed):
-        WAYS["rl"](game)
+        learn("rl", game)
 
 
 class NeverValid(Oracle):

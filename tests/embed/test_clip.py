@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchc.config.sources import DrawnSource
 from benchc.embed.clip import Clip, embed_samples
 from benchc.errors import BadInput
 from benchc.pool.build import build_source
-from benchc.pool.specs import DrawnSource
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "clip"
 

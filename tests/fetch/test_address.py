@@ -222,7 +222,7 @@ def test_another_file_of_that_name_is_neither_taken_nor_overwritten(tmp_path):
 def test_a_full_disk_is_seen_before_the_first_byte(tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert "GB are free" in refusal(whole, tmp_path)
+    assert "are to be written and 1.0 KB are free; make room" in refusal(whole, tmp_path)
     assert not (tmp_path / "new folder/a.tsv.part").exists()
 
 

@@ -1,8 +1,11 @@
 """What was fetched is found again; archives stay in their folder."""
 
+import contextlib
 import hashlib
 import io
+import os
 import shutil
+import stat
 import tarfile
 import zipfile
 from pathlib import Path
@@ -10,9 +13,9 @@ from pathlib import Path
 import pytest
 from servers import serving
 
+from benchc.config.origin import Request
 from benchc.errors import BadInput
 from benchc.fetch.archive import ENDINGS, unpack
-from benchc.fetch.origin import Request
 from benchc.fetch.stage import fetch, place, read_record
 
 
@@ -79,8 +82,126 @@ def test_a_link_out_of_a_tar_is_refused(tmp_path):
     link = tarfile.TarInfo("link")
     link.type, link.linkname = tarfile.SYMTYPE, "../../etc"
     (tmp_path / "a.tar.gz").write_bytes(tarred((link, b"")))
-    with pytest.raises(BadInput, match="cannot be unpacked"):
+    with pytest.raises(BadInput, match="is a link or a device"):
         unpack(tmp_path / "a.tar.gz")
+
+
+def a_tar(folder: Path, *members: tarfile.TarInfo) -> Path:
+    (folder / "in").mkdir()
+    archive = folder / "in" / "a.tar.gz"
+    archive.write_bytes(
+        tarred(*((member, b"" if member.type != b"0" else b"x") for member in members))
+    )
+    return archive
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, **more: object) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    for attribute, value in more.items():
+        setattr(info, attribute, value)
+    return info
+
+
+@pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o1777, 0o7777, 0o000, 0o666])
+def test_modes_and_owners_of_a_tar_count_only_as_far_as_they_are_harmless(tmp_path, mode):
+    owner = {"uid": 12345, "gid": 12345, "uname": "nobody", "gname": "nogroup"}
+    archive = a_tar(
+        tmp_path, member("tool", mode=mode, **owner), member("d/", tarfile.DIRTYPE, mode=mode)
+    )
+    unpack(archive)
+    found = (archive.parent / "tool").stat()
+    assert found.st_mode & 0o7022 == 0
+    assert found.st_mode & 0o600 == 0o600
+    assert (found.st_uid, found.st_gid) == (os.getuid(), os.getgid())
+    assert (archive.parent / "d").stat().st_mode & 0o7000 == 0
+
+
+@pytest.mark.parametrize("name", ["../out", "/out", "a/../../out", "..\\out", "C:/out", "//out"])
+def test_a_tar_cannot_write_elsewhere(tmp_path, name):
+    archive = a_tar(tmp_path, member("fine"), member(name))
+    with pytest.raises(BadInput, match="lies outside its folder"):
+        unpack(archive)
+    assert [p.name for p in archive.parent.iterdir()] == ["a.tar.gz"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE],
+)
+def test_only_files_and_folders_come_out_of_a_tar(tmp_path, kind):
+    archive = a_tar(tmp_path, member("fine"), member("odd", kind, linkname="fine"))
+    with pytest.raises(BadInput, match="'odd' is a link or a device"):
+        unpack(archive)
+    assert [p.name for p in archive.parent.iterdir()] == ["a.tar.gz"]
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO, stat.S_IFSOCK])
+def test_only_files_and_folders_come_out_of_a_zip(tmp_path, kind):
+    info = zipfile.ZipInfo("odd")
+    info.external_attr = (kind | 0o4777) << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as opened:
+        opened.writestr(info, "../../etc/passwd")
+    with pytest.raises(BadInput, match="'odd' is a link or a device"):
+        unpack(tmp_path / "a.zip")
+
+
+OWN = [
+    "a.zip",
+    "./a.zip",
+    "A.ZIP",
+    "a.zip/",
+    "q\u00fc.zip",
+    "qu\u0308.zip",
+    "sub//..//x",
+    "keep.json",
+]
+
+
+@pytest.mark.parametrize("name", [n for n in OWN if ".." not in n])
+@pytest.mark.parametrize("ending", ["zip", "tar"])
+def test_a_member_never_replaces_what_was_fetched(tmp_path, name, ending):
+    archive = tmp_path / f"own.{ending}"
+    if ending == "zip":
+        archive.write_bytes(zipped({"fine": "x", name: "x"}))
+    else:
+        kind = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
+        with tarfile.open(archive, "w") as opened:
+            opened.addfile(member(name, kind))
+    keep = ["a.zip", "q\u00fc.zip", "keep.json", archive.name]
+    before = archive.read_bytes()
+    with pytest.raises(BadInput, match="would replace"):
+        unpack(archive, keep)
+    assert archive.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [archive.name]
+
+
+def test_an_archive_that_holds_a_member_of_its_own_name_stays_whole(tmp_path):
+    data = zipped({"A.zip": "gone"})
+    with pytest.raises(BadInput, match=r"its member 'A\.zip' would replace a\.zip"):
+        fetched(data, "a.zip", tmp_path / "thing", unpack=True)
+    assert (tmp_path / "thing/a.zip").read_bytes() == data
+
+
+def test_an_archive_is_unpacked_again_after_a_kill(tmp_path):
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(zipped({"one": "1", "two": "2"}))
+    (tmp_path / "one").write_text("half")
+    unpack(archive, ["a.zip"])
+    assert (tmp_path / "one").read_text() == "1"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 300, "con\x1b[31m", "fine/x", "fine"])
+def test_an_odd_name_is_one_line_or_a_file(tmp_path, name):
+    (tmp_path / "a.zip").write_bytes(zipped({"fine": "x", name: "y"}))
+    said = ""
+    with contextlib.suppress(BadInput):
+        try:
+            unpack(tmp_path / "a.zip")
+        except BadInput as error:
+            said = str(error)
+            raise
+    assert not {"\n", "\x1b", "\0"} & set(said)
 
 
 @pytest.mark.parametrize("name", [f"a{ending}" for ending in ENDINGS])
@@ -118,7 +239,7 @@ def test_an_archive_larger_than_the_disk(tmp_path, monkeypatch):
     (tmp_path / "a.zip").write_bytes(zipped({"large": "x" * 5000}))
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    with pytest.raises(BadInput, match="GB are free"):
+    with pytest.raises(BadInput, match=r"5\.0 KB are to be written and 1.0 KB are free"):
         unpack(tmp_path / "a.zip")
 
 

@@ -11,9 +11,9 @@ from huggingface_hub import HfApi, constants
 from huggingface_hub.utils import close_session
 from servers import COMMIT, MOVED, Handler, Hub, serving
 
+from benchc.config.origin import Request
 from benchc.errors import BadInput
 from benchc.fetch import hub as hub_module
-from benchc.fetch.origin import Request
 from benchc.fetch.stage import fetch, place, read_record
 
 FILES = {
@@ -238,7 +238,9 @@ def test_no_file_fits(hub, tmp_path):
 def test_a_full_disk_is_seen_before_the_first_byte(hub, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert "GB are free" in refusal(model(), tmp_path / "thing")
+    assert "are to be written and 1.0 KB are free; make room" in refusal(
+        model(), tmp_path / "thing"
+    )
     assert fetched(hub) == []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import softmax
 
-from benchc.infer.scores import Question, Score
+from benchc.models.scores import Question, Score
 
 WORDS = "what colour is the large striped circle left of the small solid square".split()  # noqa: SIM905
 OPTIONS = ("red", "blue", "green", "two", "circle", "large circle", "small square")

@@ -25,8 +25,8 @@ from family_parts import (
     tokenizer,
 )
 
-from benchc.infer.settings import TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
+from benchc.config.models import TransformersModel
+from benchc.models.transformers_backend import TransformersBackend
 
 
 def idefics2() -> Built:

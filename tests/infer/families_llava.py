@@ -1,7 +1,7 @@
 """Tiny random checkpoints of LLaVA's kind: a tower, a projector, a language model."""
 
 import transformers as tf
-from family_parts import CHATML, MISTRAL, SIDE, TOWER, VICUNA, Built, text, tokenizer
+from family_parts import CHATML, GLM_PREFIX, MISTRAL, SIDE, TOWER, VICUNA, Built, text, tokenizer
 
 
 def llava() -> Built:
@@ -97,6 +97,7 @@ def internvl() -> Built:
     names = tokenizer(
         "bytes",
         bos="",
+        prefix=GLM_PREFIX,
         start_image_token="<img>",
         end_image_token="</img>",
         context_image_token="<IMG_CONTEXT>",
@@ -115,6 +116,6 @@ def internvl() -> Built:
         names,
         tf.InternVLVideoProcessor(size=size),
         image_seq_length=4,
-        chat_template=CHATML.replace("IMAGE", "<IMG_CONTEXT>\n"),
+        chat_template="".join(GLM_PREFIX) + CHATML.replace("IMAGE", "<IMG_CONTEXT>\n"),
     )
     return tf.InternVLForConditionalGeneration(config), processor

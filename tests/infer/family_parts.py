@@ -4,10 +4,11 @@ Never learns from more than a few lines: a byte-level or a SentencePiece kind of
 hundred tokens.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import transformers as tf
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 Built = tuple[tf.PreTrainedModel, tf.ProcessorMixin]
 
@@ -23,16 +24,20 @@ _SPECIALS = """<pad> <unk> <s> </s> <image> <video> <|image_pad|> <|video_pad|> 
 <global-img> <end_of_utterance> <start_of_turn> <end_of_turn> <start_of_image> <end_of_image>
 <image_soft_token> <|image|> <|python_tag|> <|begin_of_text|> <|start_header_id|>
 <|end_header_id|> <|eot_id|> [IMG] [IMG_BREAK] [IMG_END] [INST] [/INST]
-<|START_OF_IMG|> <|END_OF_IMG|> <|IMG_PATCH|> <|IMG_LINE_BREAK|> <image_placeholder>""".split()  # noqa: SIM905
+<|START_OF_IMG|> <|END_OF_IMG|> <|IMG_PATCH|> <|IMG_LINE_BREAK|> <image_placeholder>
+[gMASK] <sop>""".split()  # noqa: SIM905
 
 
-def tokenizer(kind: str, bos: str = "<s>", **tokens: str) -> tf.PreTrainedTokenizerFast:
-    """Return a small BPE tokenizer that writes no special tokens of its own but `bos`.
+def tokenizer(
+    kind: str, bos: str = "<s>", prefix: Sequence[str] | None = None, **tokens: str
+) -> tf.PreTrainedTokenizerFast:
+    """Return a small BPE tokenizer that writes `prefix` in front of every text by itself.
 
     Args:
         kind: `bytes` (GPT-2's kind: a space belongs to the word behind it) or `pieces`
             (SentencePiece's kind: likewise, written with U+2581).
-        bos: The token in front of every text, or nothing.
+        bos: The token that begins a text, or nothing.
+        prefix: What it writes; `bos` by default.
         tokens: Names of further special tokens that a processor asks its tokenizer for.
     """
     made = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=kind == "pieces"))
@@ -66,6 +71,11 @@ def tokenizer(kind: str, bos: str = "<s>", **tokens: str) -> tf.PreTrainedTokeni
         clean_up_tokenization_spaces=False,
     )
     found.add_special_tokens({"additional_special_tokens": _SPECIALS[4:]})
+    before = ([bos] if bos else []) if prefix is None else list(prefix)
+    found.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single=[*before, "$A"],
+        special_tokens=[(token, found.convert_tokens_to_ids(token)) for token in before],
+    )
     return found
 
 
@@ -102,6 +112,7 @@ CHATML = (
     "{% endfor %}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+GLM_PREFIX = ("[gMASK]", "<sop>")
 VICUNA = (
     "{{ bos_token }}{% for m in messages %}{{ 'USER: ' if m.role == 'user' else 'ASSISTANT: ' }}"
     "{% for c in m.content %}{% if c.type == 'image' %}<image>\n{% else %}{{ c.text }} {% endif %}"

@@ -9,9 +9,9 @@ from pathlib import Path
 from asked import difference, questions
 from families import FAMILIES, save
 
+from benchc.config.models import TransformersModel
 from benchc.errors import BadInput
-from benchc.infer.settings import TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
+from benchc.models.transformers_backend import TransformersBackend
 
 
 def readings(backend: TransformersBackend) -> float:

@@ -9,13 +9,13 @@ from asked import questions
 from typer.testing import CliRunner
 
 from benchc.cli import app
+from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.errors import BadInput
 from benchc.infer.check import Sample, check, compared
-from benchc.infer.scores import Explanation, Score
-from benchc.infer.settings import OpenAIModel, TransformersModel
+from benchc.models.scores import Explanation, Score
 
 PROJECT = Path(__file__).parents[2]
-SETTINGS = TransformersModel(path="x")
+SETTINGS = TransformersModel(path="x", least_option_mass=0)
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def test_it_shows_three_samples_and_a_verdict(backend, samples):
     assert "    | A. " in page
     assert page.count("['A']") == page.count("likeliest next tokens") == 3
     assert "batch_size 8" in page
-    assert lines[-1].endswith("0 answers change: fine")
+    assert "0 answers change\n" in page
+    assert "asked twice by 0: looks" in page
+    assert lines[-1] == "mine: fine"
 
 
 def test_a_batch_that_changes_answers_is_an_error(backend, samples, monkeypatch):
@@ -79,7 +81,7 @@ def test_readings_are_compared_by_probability():
 
 
 def test_the_command_needs_no_run_before_it(tmp_path):
-    asked = ["check", "llava", "--samples", "2", "--project", str(PROJECT)]
+    asked = ["check", "llava", "--count", "2", "--project", str(PROJECT)]
     done = CliRunner().invoke(app, [*asked, "--results", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "likeliest next tokens" in done.output

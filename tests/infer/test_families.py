@@ -10,7 +10,7 @@ from families import FAMILIES
 from PIL import Image
 
 from benchc.errors import BadInput
-from benchc.infer.encoding import Item
+from benchc.models.choices import Item
 
 
 @pytest.fixture(params=FAMILIES)

@@ -13,11 +13,11 @@ from protocol_server import KEY, Script, cut, page, picture, serving, status, wo
 from pydantic import TypeAdapter, ValidationError
 from scipy.special import log_softmax, softmax
 
+from benchc.config.models import Model, OpenAIModel
 from benchc.errors import BadInput
-from benchc.infer import backends
-from benchc.infer.openai_backend import OpenAIBackend, read_letters
-from benchc.infer.scores import Question, prediction_columns
-from benchc.infer.settings import Model, OpenAIModel
+from benchc.models import backends
+from benchc.models.openai_backend import OpenAIBackend, read_letters
+from benchc.models.scores import Question, prediction_columns
 
 LETTERS = [("B", math.log(0.6)), ("A", math.log(0.3)), ("The", math.log(0.05)), ("C", -4.0)]
 RANDOM = np.random.default_rng(5)
@@ -45,7 +45,11 @@ def url(script):
 def waits(monkeypatch):
     """Take the client's waiting for its word instead of waiting."""
     seconds = []
-    monkeypatch.setattr("openai._base_client.time.sleep", seconds.append)
+
+    async def note(delay):
+        seconds.append(delay)
+
+    monkeypatch.setattr("openai._base_client.anyio.sleep", note)
     return seconds
 
 
@@ -148,10 +152,11 @@ def test_passing_faults_are_outlived(url, script, waits):
 
 def test_retries_end(url, script, waits):
     backend = OpenAIBackend(settings(url, retries=3))
-    script.faults = deque([status(429)] * 4)
-    with pytest.raises(BadInput, match=r"too busy.*Finished chunks are kept"):
+    script.faults = deque([status(429)] * 40)
+    with pytest.raises(BadInput, match=r"HTTP 429.*too busy.*What was answered is kept"):
         backend.score([ASKED])
-    assert len(waits) == 3
+    # The question, then the plain one, which is tried less often.
+    assert len(waits) == 3 + 2
 
 
 def test_a_question_that_the_server_fails_is_a_row_and_the_rest_are_answered(url, script, waits):
@@ -166,7 +171,8 @@ def test_a_question_that_the_server_fails_is_a_row_and_the_rest_are_answered(url
     scores = backend.score([ASKED] * 4)
     wanted = ["too_long", "server_refused", "server_error", "ok"]
     assert [score.status for score in scores] == wanted
-    assert backend.facts()["first_refusals"]["server_refused"].startswith("aspect ratio")
+    assert "HTTP 422: aspect ratio" in scores[1].reasons[0]
+    assert "HTTP 500: out of range" in scores[2].reasons[0]
 
 
 def test_a_server_that_fails_everything_ends_the_run(url, script, waits):
@@ -179,9 +185,9 @@ def test_a_server_that_fails_everything_ends_the_run(url, script, waits):
 def test_a_server_that_hangs_is_not_waited_for(url, script):
     backend = OpenAIBackend(settings(url, retries=0, timeout=0.2))
     done = threading.Event()
-    script.faults.append(lambda handler: done.wait(10))
+    script.fault_of = lambda body: lambda handler: done.wait(10)
     try:
-        with pytest.raises(BadInput, match=r"no answer within 0\.2 s"):
+        with pytest.raises(BadInput, match=r"no whole answer within 0\.2 s"):
             backend.score([ASKED])
     finally:
         done.set()
@@ -214,15 +220,19 @@ def test_answers_come_back_in_the_order_of_the_questions(url, script):
 @pytest.mark.parametrize(
     ("change", "more", "says"),
     [
-        ({"logprobs": False}, {}, "gives no log-probabilities"),
+        ({"logprobs": False}, {}, "an answer without log-probabilities"),
         ({"tokens": lambda body: [("A", 12.0), ("B", 9.5)]}, {}, "are no log-probabilities"),
         ({"tokens": lambda body: [("A", -0.1), ("B", -0.2)]}, {}, "are no log-probabilities"),
-        ({"wants_key": True}, {}, "refuses the key (401"),
-        ({"faults": deque([status(403)])}, {}, "refuses the key (403"),
+        ({"wants_key": True}, {}, "refuses the key"),
+        ({"faults": deque([status(403)])}, {}, "HTTP 403: on purpose; it refuses the key"),
         ({"faults": deque([status(404)])}, {}, "the url ends in /v1 on most servers"),
-        ({"faults": deque([status(500, "no mmproj")] * 3)}, {}, "with a picture: no mmproj"),
+        (
+            {"faults": deque([status(500, "no mmproj")] * 3)},
+            {},
+            "with a picture: HTTP 500: no mmproj",
+        ),
         ({"faults": deque([status(400, "top_logprobs > 20")])}, {}, "top_logprobs > 20"),
-        ({"faults": deque([page])}, {}, "does not answer in the protocol's form"),
+        ({"faults": deque([page] * 3)}, {}, "no JSON; it begins '<html>Welcome</html>'; is it"),
         ({"tokens": lambda b: [(" A", -0.2), (" B", -2.0), ("A", -5.0)]}, {}, "label_prefix: ' '"),
         ({}, {"label_prefix": " "}, "set `label_prefix: ''`"),
         ({}, {"key_variable": "BENCHC_TEST_UNSET"}, "variable BENCHC_TEST_UNSET is not set"),
@@ -248,11 +258,16 @@ def test_the_key_is_used_and_never_told(url, script, monkeypatch):
     backend = OpenAIBackend(settings(url, key_variable="A_SERVERS_KEY"))
     assert backend.score([ASKED])[0].status == "ok"
     script.faults.append(status(400, f"the key {KEY} may not ask this"))
-    assert backend.score([ASKED])[0].status == "server_refused"
-    told = json.dumps([backend.facts(), backend.ran_on(), backend.settings.result_settings()])
+    refused = backend.score([ASKED])[0]
+    assert refused.status == "server_refused"
+    told = json.dumps([*refused.reasons, backend.ran_on(), backend.settings.result_settings()])
     assert "*** may not ask" in told
     assert KEY not in told
-    script.faults.append(status(403, f"the key {KEY} is barred"))
+    # At the end of what is kept of a reason, so that half of it would be left.
+    for before in range(270, 300):
+        script.faults.append(status(400, "x" * before + KEY))
+        assert KEY[:3] not in backend.score([ASKED])[0].reasons[0]
+    script.fault_of = lambda body: status(403, f"the key {KEY} is barred")
     with pytest.raises(BadInput, match=r"\*\*\* is barred") as refusal:
         backend.score([ASKED])
     assert KEY not in str(refusal.value)
@@ -265,8 +280,10 @@ def test_another_servers_key_is_not_sent(url, script, monkeypatch):
         OpenAIBackend(settings(url))
 
 
-def test_what_the_server_says_of_itself_is_kept_without_what_passes(url):
-    first, second = (OpenAIBackend(settings(url)).ran_on() for _ in range(2))
+def test_what_the_server_says_of_itself_is_kept_without_what_passes(url, script):
+    first = OpenAIBackend(settings(url)).ran_on()
+    script.models["data"][0]["created"] = 1
+    second = OpenAIBackend(settings(url)).ran_on()
     assert first == second
     assert first["server"]["models"] == [{"id": "stub", "object": "model", "owned_by": "tests"}]
 
@@ -288,6 +305,9 @@ def test_where_a_server_is_and_how_fast_it_is_asked_changes_no_fingerprint():
         ({"url": "localhost:8000"}, "write a whole address"),
         ({"url": "http://me:secret@host/v1"}, "leave keys out of the address"),
         ({"extra_body": {"temperature": 0}}, "temperature: set by benchc itself"),
+        ({"extra_body": {"api_key": "k-12345678"}}, "api_key: a key in a config would be shown"),
+        ({"extra_body": {"a": [{"Authorization": "k-12345678"}]}}, "Authorization: a key in a"),
+        ({"extra_body": {"route": {"x-api-key": "k-12345678"}}}, "x-api-key: a key in a config"),
         ({"backend": "opena"}, "backend is `transformers` or `openai`"),
     ],
 )

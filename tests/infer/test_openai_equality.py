@@ -10,12 +10,12 @@ from protocol_server import Script, picture, serving, words
 from scipy.special import softmax
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
+from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.corrupt import corrupt
-from benchc.infer.openai_backend import OpenAIBackend
-from benchc.infer.scores import Question
-from benchc.infer.settings import OpenAIModel, TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
-from benchc.reference.world import draw, draw_pool
+from benchc.models.openai_backend import OpenAIBackend
+from benchc.models.scores import Question
+from benchc.models.transformers_backend import TransformersBackend
+from benchc.world.samples import draw, draw_pool
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 

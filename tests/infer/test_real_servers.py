@@ -15,12 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchc.config.models import OpenAIModel
 from benchc.errors import BadInput
-from benchc.infer.openai_backend import OpenAIBackend, read_letters
-from benchc.infer.openai_server import QuestionError, Server
-from benchc.infer.prompt import letter_prompt
-from benchc.infer.scores import Question
-from benchc.infer.settings import OpenAIModel
+from benchc.models.answer import Fault
+from benchc.models.openai_backend import OpenAIBackend, _identity, read_letters
+from benchc.models.prompt import letter_prompt
+from benchc.models.scores import Question
+from benchc.models.server import Content, Server
 
 HERE = Path(__file__).parent
 REFERENCE = HERE.parents[1] / "reference" / "llava"
@@ -76,15 +77,22 @@ def asking(url: str, **more) -> OpenAIModel:
     return OpenAIModel(backend="openai", url=url, model="smollm2", **more)
 
 
+def top_tokens(settings: OpenAIModel, content: Content) -> tuple[tuple[str, float], ...]:
+    """Return the likeliest first tokens of an answer, as the backend asks for them."""
+    fields = {"max_tokens": 1, "temperature": 1, "top_p": 1, "logprobs": True}
+    server = Server(settings, longest=512 * settings.top_logprobs)
+    return server.ask_one(content, fields | {"top_logprobs": settings.top_logprobs}, 0).tokens
+
+
 COLOUR = words("What colour is grass?", "green", "red", "blue")
 
 
 def test_llama_cpp_gives_log_probabilities_over_the_whole_vocabulary(llama_cpp):
     """Returned whole, they add up to one; returned in part, they are the same numbers."""
-    whole = Server(asking(llama_cpp, top_logprobs=49_152)).top_tokens(COLOUR)
+    whole = top_tokens(asking(llama_cpp, top_logprobs=49_152), COLOUR)
     assert len(whole) == 49_152
     assert math.fsum(math.exp(logprob) for _, logprob in whole) == pytest.approx(1, abs=1e-3)
-    part = Server(asking(llama_cpp)).top_tokens(COLOUR)
+    part = top_tokens(asking(llama_cpp), COLOUR)
     assert len(part) == 20
     assert dict(part) == pytest.approx(dict(whole[:20]), abs=1e-3)
     score = read_letters(part, 3, "")
@@ -94,27 +102,29 @@ def test_llama_cpp_gives_log_probabilities_over_the_whole_vocabulary(llama_cpp):
 
 def test_llama_cpp_returns_no_more_than_asked_for(llama_cpp):
     names = [f"thing {i}" for i in range(26)]
-    tokens = Server(asking(llama_cpp)).top_tokens(words("Which thing?", *names))
+    tokens = top_tokens(asking(llama_cpp), words("Which thing?", *names))
     score = read_letters(tokens, 26, "")
     assert score.status == "missing_option"
     assert min(score.logits) == tokens[-1][1]
 
 
 def test_llama_cpp_says_what_it_runs(llama_cpp):
-    said = Server(asking(llama_cpp)).identity()
+    settings = asking(llama_cpp)
+    said = _identity(Server(settings), settings)
     assert said["models"][0]["meta"]["n_params"] == 134_515_008
     assert said["properties"]["model_ftype"] == "Q4_1"
     assert len(said["properties"]["chat_template_sha256"]) == 64
-    assert said == Server(asking(llama_cpp)).identity()
+    assert said == _identity(Server(settings), settings)
 
 
 def test_llama_cpp_refuses_a_prompt_beyond_its_context(llama_cpp):
-    with pytest.raises(QuestionError, match="too_long"):
-        Server(asking(llama_cpp)).top_tokens(words("grass " * 3000, "green", "red"))
+    with pytest.raises(Fault) as refused:
+        top_tokens(asking(llama_cpp), words("grass " * 3000, "green", "red"))
+    assert refused.value.status == "too_long"
 
 
 def test_a_model_of_words_alone_is_refused_at_start(llama_cpp):
-    with pytest.raises(BadInput, match=r"refuses a plain question with a picture.*mmproj"):
+    with pytest.raises(BadInput, match=r"does not answer a plain question with a picture.*mmproj"):
         OpenAIBackend(asking(llama_cpp))
 
 
@@ -156,7 +166,7 @@ def test_transformers_serve_gives_no_log_probabilities_and_is_refused():
         url = f"http://127.0.0.1:{port}"
         wait_until_healthy(f"{url}/health", process)
         settings = OpenAIModel(backend="openai", url=f"{url}/v1", model=str(REFERENCE))
-        with pytest.raises(BadInput, match="gives no log-probabilities"):
+        with pytest.raises(BadInput, match="without log-probabilities"):
             OpenAIBackend(settings)
 
 

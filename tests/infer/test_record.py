@@ -32,11 +32,11 @@ def test_what_any_shard_met_is_kept():
     assert "shards_differ_in" not in record
 
 
-def test_of_a_servers_refusals_the_first_of_each_status_is_kept():
+def test_reasons_are_summed_and_need_no_errors_of_a_processor():
     served = {k: v for k, v in ALIKE.items() if k != "processor_errors"}
-    shards = [{}, {"too_long": "a"}, {"too_long": "b", "rejected": "c"}]
-    record = merged([served | {"first_refusals": refusals} for refusals in shards], "m", RAN_ON)
-    assert record["first_refusals"] == {"too_long": "a", "rejected": "c"}
+    shards = [{}, {"too_long": 1}, {"too_long": 2, "rejected": 3}]
+    record = merged([served | {"reasons": reasons} for reasons in shards], "m", RAN_ON)
+    assert record["reasons"] == {"too_long": 3, "rejected": 3}
     assert "processor_errors" not in record
 
 

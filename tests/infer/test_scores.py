@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from benchc.infer.scores import Score, prediction_columns
+from benchc.models.scores import Score, prediction_columns
 
 LOGITS = st.lists(st.floats(-80, 80), min_size=2, max_size=26)
 

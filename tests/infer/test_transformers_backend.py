@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 from string import ascii_uppercase
 
 import numpy as np
@@ -12,11 +13,11 @@ from asked import difference, questions
 from families import load
 from scipy.special import logsumexp
 
+from benchc.config.models import TransformersModel
 from benchc.errors import BadInput
-from benchc.infer.encoding import Item
-from benchc.infer.option_tokens import Continuations
-from benchc.infer.settings import TransformersModel
-from benchc.infer.transformers_backend import TransformersBackend
+from benchc.models.choices import Item
+from benchc.models.option_tokens import Continuations
+from benchc.models.transformers_backend import TransformersBackend
 
 
 def test_padding_on_the_wrong_side_would_be_seen(backend, monkeypatch):
@@ -236,7 +237,7 @@ def test_a_template_file_takes_the_place_of_a_missing_one(copy, backend, tmp_pat
         ("{% if", "chat template fails"),
         ("hello", "drops the question"),
         ("{{ messages[0].content[1].text }} answer:", "drops the question or the picture"),
-        ("<|image_pad|>{{ messages[0].content[1].text }}\n<think>\n", "opens <think> in front of"),
+        ("<|image_pad|>{{ messages[0].content[1].text }}\n<think>\n", "opens a thought, .<think>"),
     ],
 )  # fmt: skip
 def test_a_template_that_cannot_be_used_is_refused(copy, template, says):
@@ -265,10 +266,71 @@ def test_weights_that_are_in_no_file_are_refused(copy):
     refused(copy, r"no weights for lm_head\.weight")
 
 
+@pytest.mark.parametrize(
+    ("family", "part", "name"),
+    [
+        ("qwen2_vl", "text_config", "num_hidden_layers"),
+        ("qwen2_vl", "vision_config", "depth"),
+        ("llava", "text_config", "num_hidden_layers"),
+    ],
+)
+@pytest.mark.parametrize("fewer", [0, 1])
+def test_layers_that_the_config_does_not_count_are_refused(
+    checkpoint_of, tmp_path, family, part, name, fewer
+):
+    folder = tmp_path / family
+    shutil.copytree(checkpoint_of(family), folder)
+    config = json.loads((folder / "config.json").read_text())
+    assert config[part][name] > fewer
+    config[part][name] = fewer
+    config[part].pop("layer_types", None)
+    (folder / "config.json").write_text(json.dumps(config))
+    refused(folder, r"no layer of the model takes .*; its config.json counts fewer layers")
+
+
 def test_a_torn_file_of_weights_is_refused(copy):
     weights = copy / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     refused(copy, "does not load")
+
+
+class Hostile:
+    """Runs code when it is unpickled."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def __reduce__(self):
+        return (Path.touch, (self.place,))
+
+
+@pytest.mark.parametrize("as_zip", [True, False])
+def test_a_pickle_that_holds_code_is_refused_in_our_own_words(copy, tmp_path, as_zip):
+    (copy / "model.safetensors").unlink()
+    content = {"lm_head.weight": Hostile(tmp_path / "ran")}
+    torch.save(content, copy / "pytorch_model.bin", _use_new_zipfile_serialization=as_zip)
+    with pytest.raises(BadInput, match="cannot be read as tensors alone") as caught:
+        TransformersBackend(TransformersModel(path=str(copy)))
+    assert "weights_only" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_weights_outside_of_the_folder_are_refused(copy):
+    shutil.move(copy / "model.safetensors", copy.parent / "weights.safetensors")
+    index = {"metadata": {}, "weight_map": {"lm_head.weight": "../weights.safetensors"}}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(copy, "lies outside of the checkpoint's folder")
+
+
+@pytest.mark.parametrize("lacking", ["patch_size", "vision_feature_select_strategy"])
+def test_what_a_processor_lacks_is_named(checkpoint_of, tmp_path, lacking):
+    folder = tmp_path / "checkpoint"
+    shutil.copytree(checkpoint_of("llava"), folder)
+    config = json.loads((folder / "processor_config.json").read_text())
+    del config[lacking]
+    (folder / "processor_config.json").write_text(json.dumps(config))
+    refused(folder, f"fails on a plain question: .*processor_config.json does not say .*{lacking}")
 
 
 def test_code_that_a_checkpoint_brings_is_refused(copy):

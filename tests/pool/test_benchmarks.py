@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from benchc.errors import BadInput
-from benchc.pool.build import build_source, merge
-from benchc.pool.rows import Reason
-from benchc.pool.sources import read_source
-from benchc.pool.specs import (
+from benchc.config.sources import (
     MmvpSource,
     ParquetSource,
     SeedBench2PlusSource,
     VlmevalkitSource,
 )
+from benchc.errors import BadInput
+from benchc.pool.build import build_source, merge
+from benchc.pool.rows import Reason
+from benchc.pool.sources import read_source
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "samples"
 EXPECTED = CASES / "EXPECTED.jsonl"

@@ -7,13 +7,14 @@ from PIL import Image
 from polars.testing import assert_frame_equal
 from pydantic import TypeAdapter, ValidationError
 
+from benchc.config.sources import DrawnSource, FolderSource, Source
 from benchc.errors import BadInput
-from benchc.pixels import decode, pixel_hash
+from benchc.pictures.decode import decode_stored
+from benchc.pictures.pixels import pixel_hash
 from benchc.pool.build import TABLES, Pool, build_source, merge
 from benchc.pool.duplicates import normalised
-from benchc.pool.specs import DrawnSource, FolderSource, Source
-from benchc.reference.scene import Scene
-from benchc.reference.world import TRACKS, draw
+from benchc.world.samples import TRACKS, draw
+from benchc.world.scene import Scene
 
 
 def photo(seed: int, size=(60, 40)) -> Image.Image:
@@ -53,10 +54,11 @@ def test_pictures_are_stored_once_and_losslessly(folder):
     pool = build_source("mine", folder)
     assert pool.samples.height == 20
     assert pool.images.height == 10
-    for image_id, width, height, data in pool.images.iter_rows():
-        rgb = decode(data)
+    for image_id, width, height, data, note in pool.images.iter_rows():
+        rgb = decode_stored(data)
         assert rgb.shape == (height, width, 3)
         assert pixel_hash(rgb) == image_id
+        assert note is None
     for frame, table in zip(pool, TABLES.values(), strict=True):
         assert_frame_equal(frame, table.conform(frame))
 
@@ -75,6 +77,9 @@ def test_a_subset_is_random_keyed_and_independent_of_other_rows(folder):
     assert eight != subset("other", samples=8)
     left_out = next(iter(eight))
     assert subset("mine", samples=8, exclude_ids=(left_out,)) > eight - {left_out}
+    # A limit takes the same ones, and more than there are is no fault.
+    assert subset("mine", limit=8) == subset("mine", limit=8, samples=9) == eight
+    assert subset("mine", limit=10**6) == subset("mine")
 
 
 def test_what_the_spec_excludes(folder):
@@ -251,7 +256,7 @@ def test_specs_are_light_to_import():
     import subprocess
     import sys
 
-    code = "import sys, benchc.pool.specs; print({'numpy', 'polars', 'PIL'} & set(sys.modules))"
+    code = "import sys, benchc.config.sources; print({'numpy', 'polars', 'PIL'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

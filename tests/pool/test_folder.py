@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from benchc.config.sources import FolderSource
 from benchc.errors import BadInput
 from benchc.pool.build import build_source
 from benchc.pool.rows import Reason
-from benchc.pool.sources.folder import read
-from benchc.pool.specs import FolderSource
+from benchc.pool.sources import read_source as read
 
 PHOTOS = Path(__file__).parents[2].parent / "shared" / "cases" / "photos"
 GOOD = {"image": "a.png", "question": "Which?", "options": ["x", "y", "z"], "answer": "B"}
@@ -103,7 +103,7 @@ def test_answers(folder, options, answer, index):
         ({"answer": "b"}, Reason.ANSWER_OUTSIDE_OPTIONS, "'b'"),
         ({"answer": 3}, Reason.ANSWER_OUTSIDE_OPTIONS, "0 to 2"),
         ({"answer": -1}, Reason.ANSWER_OUTSIDE_OPTIONS, "0 to 2"),
-        ({"answer": 1.0}, Reason.ANSWER_OUTSIDE_OPTIONS, "0 to 2"),
+        ({"answer": 1.5}, Reason.ANSWER_OUTSIDE_OPTIONS, "0 to 2"),
         ({"answer": True}, Reason.ANSWER_OUTSIDE_OPTIONS, "neither"),
         ({"answer": "1"}, Reason.ANSWER_OUTSIDE_OPTIONS, "'1'"),
         ({"answer": 1, "options": {"A": "x", "B": "y"}}, Reason.ANSWER_OUTSIDE_OPTIONS, "letter"),
@@ -111,7 +111,7 @@ def test_answers(folder, options, answer, index):
         ({"answer": ...}, Reason.NO_ANSWER, "no answer"),
         ({"answer": "2", "options": ["1", "2", "3"]}, Reason.MALFORMED, "more than one"),
         ({"answer": "A", "options": ["B", "A"]}, Reason.MALFORMED, "more than one"),
-        ({"image": ["a.png", "b.png"]}, Reason.MULTI_IMAGE, "list"),
+        ({"image": ["a.png", "b.png"]}, Reason.MULTI_IMAGE, "2 pictures"),
         ({"image": ...}, Reason.NO_IMAGE, "no image"),
         ({"image": "c.png"}, Reason.NO_IMAGE, "'c.png'"),
         ({"image": "../a.png"}, Reason.NO_IMAGE, "inside the folder"),
@@ -244,7 +244,10 @@ def test_a_table_with_quotes_newlines_and_a_byte_order_mark(folder):
         ("image;question;A;B;answer\n", "no column 'image' but 'image;question;A;B;answer'"),
         ("image,question,A,A,B,answer\n", "'A' occurs twice"),
         ("image,question,A,B,answer\na.png,q,x,y\n", "line 2: 4 cells under a header of 5"),
-        ('image,question,A,B,answer\na.png,"q,x,y,A\n', "quote left open"),
+        (
+            'image,question,A,B,answer\na.png,"q,x,y,A\n',
+            "line 2: its cell 2 begins with a quotation mark",
+        ),
     ],
 )
 def test_a_broken_table(folder, text, message):

@@ -10,18 +10,18 @@ import pytest
 from made import png, reasons
 from PIL import Image
 
-from benchc.errors import BadInput
-from benchc.pool.build import build_source
-from benchc.pool.rows import Reason
-from benchc.pool.sources.embedded import from_base64, from_cell
-from benchc.pool.sources.mmvp import read as read_mmvp
-from benchc.pool.sources.seedbench2plus import read as read_seed
-from benchc.pool.sources.vlmevalkit import read as read_tsv
-from benchc.pool.specs import (
+from benchc.config.sources import (
     MmvpSource,
     SeedBench2PlusSource,
     VlmevalkitSource,
 )
+from benchc.errors import BadInput
+from benchc.pool.build import build_source
+from benchc.pool.rows import Reason
+from benchc.pool.sources import read_source as read_tsv
+from benchc.pool.sources.embedded import from_base64, from_cell
+from benchc.pool.sources.mmvp import read as read_mmvp
+from benchc.pool.sources.seedbench2plus import read as read_seed
 
 CODED = base64.b64encode(png()).decode()
 
@@ -125,7 +125,7 @@ def test_tsv_places_of_pictures_in_texts(tmp_path):
 
 
 def test_tsv_as_a_whole(tmp_path):
-    with pytest.raises(BadInput, match="no such file"):
+    with pytest.raises(BadInput, match="No such file"):
         read_tsv(VlmevalkitSource(kind="vlmevalkit", path=tmp_path / "none.tsv"))
     with pytest.raises(BadInput, match="no column 'image'"):
         read_tsv(tsv(tmp_path, [], header=("index", "question", "A", "B", "answer")))

@@ -10,16 +10,16 @@ import pytest
 import yaml
 from made import png, reasons
 
+from benchc.config.sources import (
+    FieldMap,
+    ParquetSource,
+)
 from benchc.errors import BadInput
 from benchc.pool.command import read_spec
 from benchc.pool.rows import Reason, Unusable
 from benchc.pool.sources.fields import FIELD_MAPS
 from benchc.pool.sources.in_question import split_question
 from benchc.pool.sources.parquet import read as read_parquet
-from benchc.pool.specs import (
-    FieldMap,
-    ParquetSource,
-)
 
 CODED = base64.b64encode(png()).decode()
 PICTURES_PAGE = Path(__file__).parents[2] / "docs" / "pictures.md"
@@ -190,7 +190,7 @@ def test_a_question_that_begins_like_an_option_is_not_taken_for_one(tmp_path):
 def test_field_maps_name_every_benchmark():
     from typing import get_args
 
-    from benchc.pool.specs import Benchmark
+    from benchc.config.sources import Benchmark
 
     assert set(FIELD_MAPS) == set(get_args(Benchmark))
     for fields in FIELD_MAPS.values():

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image, ImageFile
 
 from benchc.errors import BadInput
-from benchc.pool import pictures
-from benchc.pool.pictures import decode_picture
+from benchc.pictures import decode as pictures
+from benchc.pictures.decode import decode_picture
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "images"
 MANIFEST = CASES / "MANIFEST.tsv"

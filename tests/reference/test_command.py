@@ -11,7 +11,7 @@ def call(*arguments):
 
 
 def test_show_writes_a_sheet(tmp_path):
-    assert call("show", "--out", tmp_path / "sheet.png", "--samples", 5).exit_code == 0
+    assert call("show", "--out", tmp_path / "sheet.png", "--count", 5).exit_code == 0
     assert Image.open(tmp_path / "sheet.png").size == (960, 668)
 
 

@@ -23,7 +23,7 @@ from benchc.reference.plans import Plan
 from benchc.reference.store import save_model
 from benchc.reference.teach import Describer, features, hidden, train
 from benchc.reference.tokens import UNKNOWN, build_tokenizer, token_id, token_ids
-from benchc.reference.world import draw_pool, training_samples
+from benchc.world.samples import draw_pool, training_samples
 
 STORED = Path(__file__).parents[2] / "reference"
 FLOOR = {"llava": 0.65, "qwen2vl": 0.85, "paligemma": 0.65, "idefics3": 0.65}
@@ -203,10 +203,10 @@ def test_the_stored_clip_pairs_pictures_and_captions():
 @pytest.mark.parametrize("key", ["llava", "qwen2vl", "idefics3"])
 def test_a_stored_model_is_scored_by_text(pool, key):
     """Its vocabulary holds the words of the drawn world, and few others."""
-    from benchc.infer.scores import Question
-    from benchc.infer.settings import TransformersModel
-    from benchc.infer.transformers_backend import TransformersBackend
-    from benchc.reference.picture import draw
+    from benchc.config.models import TransformersModel
+    from benchc.models.scores import Question
+    from benchc.models.transformers_backend import TransformersBackend
+    from benchc.world.picture import draw
 
     settings = TransformersModel(path=str(STORED / key), scoring="text", instruction="")
     asked = [Question(draw(s.scene), s.question, tuple(s.options)) for s in pool[:24]]

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchc.keyed import generator
-from benchc.reference import questions
-from benchc.reference.picture import draw
-from benchc.reference.scene import GRID, SIDE, Scene, cell, half_extent, sample_scene
-from benchc.reference.world import (
+from benchc.world import questions
+from benchc.world.picture import draw
+from benchc.world.samples import (
     TRACKS,
     caption,
     draw_pool,
@@ -18,6 +17,7 @@ from benchc.reference.world import (
     parse,
     training_samples,
 )
+from benchc.world.scene import GRID, SIDE, Scene, cell, half_extent, sample_scene
 
 from .oracle import right_options
 
@@ -121,8 +121,8 @@ def test_other_questions_are_refused(text):
 
 
 def test_the_area_of_a_shape_follows_its_radius():
-    from benchc.reference.picture import _mask
-    from benchc.reference.scene import KINDS
+    from benchc.world.picture import _mask
+    from benchc.world.scene import KINDS
 
     for kind in KINDS:
         area = np.asarray(_mask(kind, 20, half_extent(kind, 20) + 1, 0)).sum() / 255 / 16
@@ -144,5 +144,5 @@ def test_the_world_loads_without_a_learning_library():
     import subprocess
     import sys
 
-    code = "import sys, benchc.reference.world; sys.exit('torch' in sys.modules)"
+    code = "import sys, benchc.world.samples; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -109,12 +109,29 @@ def test_models_are_told_apart_by_their_paired_difference() -> None:
     lead = findings.lead(rows, board).replace("\u00a0", " ")
     assert "a is right most often on corrupted pictures: 50.0 %" in lead
     assert "ahead of b by 10.0 points (5.0 to 15.0)" in lead
-    assert "b loses least of what it had, mean RAS −0.100 (−0.200 to 0.000)" in lead
+    assert "RAS puts no model first: the highest is that of b, −0.100 (−0.200 to 0.000)" in lead
     assert "not told apart from b" in lead
-    assert "but is right on 40.0 % only" in lead
     ((group, sentence),) = findings.by_group(rows, board)
     assert group == "blur"
     assert sentence.startswith("a, right on 50.0\u00a0%")
+
+
+@pytest.mark.parametrize("level_in", [None, "ras", "ras_matched", "ras_fitted"])
+def test_ras_puts_a_model_first_only_where_all_three_do(level_in: str | None) -> None:
+    rows = best("corrupted_accuracy", "a", 0.5, [("b", 0.1, 0.05, 0.15)])
+    for measure in ("ras", "ras_matched", "ras_fitted"):
+        rows += best(measure, "b", -0.1, [("a", 0.1, -0.05 if measure == level_in else 0.05, 0.2)])
+    lead = findings.lead(rows, {"a": line(), "b": line()})
+    assert ("b has the highest RAS" in lead) == (level_in is None)
+    assert ("RAS puts no model first" in lead) == (level_in is not None)
+
+
+def test_another_model_with_confidence_matched_is_named() -> None:
+    rows = best("corrupted_accuracy", "a", 0.5, [("b", 0.1, 0.05, 0.15)])
+    for measure, model in (("ras", "b"), ("ras_matched", "a"), ("ras_fitted", "b")):
+        rows += best(measure, model, -0.1, [("a", 0.1, 0.05, 0.2)])
+    lead = findings.lead(rows, {"a": line(), "b": line()})
+    assert "it is a with confidence matched" in lead
 
 
 def test_a_model_that_guesses_is_not_to_be_trusted() -> None:
@@ -127,5 +144,6 @@ def test_a_model_that_guesses_is_not_to_be_trusted() -> None:
 
 
 def test_no_score_is_no_finding() -> None:
-    assert "nothing can be said" in findings.lead([], {})
+    assert "nothing can be said" in findings.lead([], {"a": line()})
+    assert "none can be trusted" in findings.lead([], {})
     assert findings.by_group([], {}) == []

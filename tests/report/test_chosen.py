@@ -10,7 +10,7 @@ from synthetic import SyntheticRun
 from benchc import tables
 from benchc.errors import BadInput
 from benchc.report import chosen
-from benchc.report.facts import opened
+from benchc.report.facts import facts_of
 
 
 def embeddings(sample_ids: list[str], path: Path) -> Path:
@@ -33,7 +33,7 @@ def test_every_sample_is_on_the_map(
     synthetic_database: Path, made_up_run: SyntheticRun, tmp_path: Path
 ) -> None:
     path = embeddings(made_up_run.samples["sample_id"].to_list(), tmp_path / "embeddings.parquet")
-    with opened(synthetic_database) as facts:
+    with facts_of({"first": synthetic_database}) as facts:
         figure = chosen.figures(facts, path)["members"]
         assert chosen.figures(facts, None)["members"] is None
     drawn = pl.DataFrame(figure.panels[0].spec["data"]["values"]).sort("sample_id")
@@ -53,7 +53,7 @@ def test_every_sample_is_on_the_map(
 def test_embeddings_of_other_samples_are_refused(synthetic_database: Path, tmp_path: Path) -> None:
     path = embeddings(["else/1"], tmp_path / "embeddings.parquet")
     with (
-        opened(synthetic_database) as facts,
+        facts_of({"first": synthetic_database}) as facts,
         pytest.raises(BadInput, match="built from other samples"),
     ):
         chosen.figures(facts, path)

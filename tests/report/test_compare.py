@@ -16,7 +16,7 @@ from benchc.diagnose.query import query
 from benchc.errors import BadInput
 from benchc.report.command import app
 from benchc.report.compare import build_comparison, compare, differences
-from benchc.report.facts import opened_both
+from benchc.report.facts import facts_of
 
 
 def written(run: SyntheticRun, folder: Path) -> Path:
@@ -57,7 +57,7 @@ def test_figures_are_means_over_the_pairs_of_both(both: tuple[Path, Path]) -> No
     sql = "SELECT model, sample_id, corruption, severity, correct, ras FROM shifts"
     one, two = (query(path, f"{sql} WHERE ras IS NOT NULL") for path in both)
     shared = one.join(two, on=["model", "sample_id", "corruption", "severity"], suffix="_two")
-    with opened_both(*both) as facts:
+    with facts_of(dict(zip(("first", "second"), both, strict=True))) as facts:
         rows = compare(facts("compared"), seed=3)
     assert {row["model"] for row in rows} == {"a", "b"}
     assert len(rows) == 2 * 3 * 2
@@ -87,7 +87,7 @@ def test_page_shows_both_runs(both: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_a_run_beside_itself_moves_nothing(both: tuple[Path, Path]) -> None:
-    with opened_both(both[0], both[0]) as facts:
+    with facts_of({"first": both[0], "second": both[0]}) as facts:
         rows = compare(facts("compared"), seed=0)
     assert {(row["value"], row["low"], row["high"]) for row in rows} == {(0.0, 0.0, 0.0)}
 
@@ -96,7 +96,7 @@ def test_one_picture_has_no_interval(tmp_path: Path) -> None:
     run = synthetic_run(2, ["a"], ["fog"], [1, 2])
     assert run.images.height == 1
     one, two = written(run, tmp_path / "one"), written(flattened(run), tmp_path / "two")
-    with opened_both(one, two) as facts:
+    with facts_of({"first": one, "second": two}) as facts:
         rows = compare(facts("compared"), seed=0)
     assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
     assert "which may be chance" in build_comparison(one, two, ("plain", "other"))

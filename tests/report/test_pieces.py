@@ -5,14 +5,14 @@ import base64
 import numpy as np
 import pytest
 
-from benchc.pixels import decode
+from benchc.pictures.decode import decode_stored
 from benchc.report import wording
 from benchc.report.pictures import SIDE, data_uri
 
 
 def test_thumbnails_are_small() -> None:
     uri = data_uri(np.zeros((3000, 10, 3), dtype=np.uint8))
-    held = decode(base64.b64decode(uri.split(",")[1]))
+    held = decode_stored(base64.b64decode(uri.split(",")[1]))
     assert held.shape == (SIDE, 1, 3)
 
 

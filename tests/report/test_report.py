@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from benchc import keyed, tables
 from benchc.diagnose.database import build
-from benchc.diagnose.statements import FINDINGS
+from benchc.diagnose.verdicts import FINDINGS
 from benchc.errors import BadInput
-from benchc.pixels import encode
+from benchc.pictures.pixels import encode
 from benchc.report import wording
 from benchc.report.command import app
 from benchc.report.page import build_report
@@ -130,7 +130,16 @@ def test_page_shows_every_section(page: Page) -> None:
     ):
         assert re.search(re.escape(said).replace(r"\ ", r"\s+"), page.prose), said
     named = (
-        *("standing", "against", "heat", "accuracy-heat", "trends", "sources", "states", "flows"),
+        *(
+            "standing",
+            "against",
+            "heat",
+            "accuracy-heat",
+            "trends",
+            "clean_states",
+            "states",
+            "flows",
+        ),
         *("classes", "reliability", "impurity", "control"),
     )
     assert {f"figure-{name}" for name in named} <= set(page.ids)
@@ -192,9 +201,24 @@ def test_verdicts_and_phenomena_are_said(page: Page, synthetic_database: Path) -
         "SELECT low, high FROM intervals WHERE scope = 'selection' AND crossing = 'all' "
         "AND tau = 0.01",
     )
-    assert ends.height == 3 * 4
+    assert ends.height == 3 * 5
     for low, high in ends.iter_rows():
         assert wording.interval(low, high, wording.percent).replace("\u00a0", " ") in page.prose
+
+
+def test_the_selection_is_compared_with_the_other_scopes(
+    page: Page, synthetic_database: Path
+) -> None:
+    from benchc.diagnose.query import query
+
+    rows = query(
+        synthetic_database,
+        "FROM differences WHERE model = other AND measure = 'ras' AND difference IS NOT NULL",
+    ).rows(named=True)
+    assert {row["other_scope"] for row in rows} == {"control", "pool", "pool_at_selection_mix"}
+    for row in rows:
+        said = wording.estimate({**row, "value": row["difference"]}, wording.signed)
+        assert said.replace("\u00a0", " ") in page.prose
 
 
 def test_charts_hold_the_database(page: Page, synthetic_database: Path) -> None:
@@ -269,6 +293,18 @@ def test_empty_selection_is_said(tmp_path: Path) -> None:
     page = page_of(replaced(run, selection=emptied), tmp_path)
     assert "The selection is empty" in page.prose
     assert "Over the whole pool" in page.prose
+
+
+@pytest.mark.parametrize(
+    ("headline", "named"), [("selection", "selection"), ("pool", "whole pool")]
+)
+def test_the_page_begins_with_what_the_run_is_about(tmp_path: Path, headline, named) -> None:
+    sources = write_run(synthetic_run(24, ["a", "b"], selectors=["a", "b"]), tmp_path)
+    database = tmp_path / "bench-c.duckdb"
+    build(replace(sources, run={"config": {"headline": headline}}), database)
+    prose = checked(build_report(database, tmp_path / "images.parquet", 0).page).prose
+    assert f"Leaderboard Over the {named}" in prose
+    assert "below are taken over" not in prose
 
 
 def test_no_figures_at_all_is_said(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ import pytest
 import yaml
 from pydantic import BaseModel, Field
 
-from benchc.checked import checked
-from benchc.config import Config
-from benchc.discover.settings import Discover
+from benchc.config.checked import checked
+from benchc.config.discovery import Discover
+from benchc.config.models import Model, OpenAIModel, TransformersModel
+from benchc.config.origin import Request
+from benchc.config.run import Config
+from benchc.config.sources import FieldMap, Source
 from benchc.errors import BadInput
-from benchc.fetch.origin import Request
-from benchc.infer.settings import Model, OpenAIModel, TransformersModel
-from benchc.pool.specs import FieldMap, Source
 
 PARQUET = {"kind": "parquet", "path": "x"}
 LLAVA = {"path": "reference/llava"}

@@ -4,11 +4,12 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from snakemake.settings.types import ConfigSettings
 
-from benchc.config import CORRUPTION_NAMES, read_config
+from benchc.config.models import TransformersModel
+from benchc.config.run import CORRUPTION_NAMES, read_config
 from benchc.corrupt import CORRUPTIONS
 from benchc.errors import BadInput
-from benchc.infer.settings import TransformersModel
 
 PROJECT = Path(__file__).parents[2]
 LLAVA = {"path": "reference/llava"}
@@ -33,6 +34,25 @@ def test_models_of_ones_own_all_select_unless_said():
     assert read_config({"models": {"mine": LLAVA}}, PROJECT).selectors == ("mine",)
     listed = read_config({"models": {"a": LLAVA, "b": LLAVA}, "selectors": ["b"]}, PROJECT)
     assert listed.selectors == ("b",)
+
+
+FOLDER = {"kind": "folder", "path": "docs"}
+DRAWN = {"kind": "drawn", "samples": 9}
+
+
+@pytest.mark.parametrize(
+    ("values", "headline"),
+    [
+        ({}, "selection"),
+        ({"sources": {"mine": FOLDER}}, "pool"),
+        ({"sources": {"mine": FOLDER, "more": FOLDER}}, "pool"),
+        ({"sources": {"mine": FOLDER, "drawn": DRAWN}}, "selection"),
+        ({"sources": {"mine": FOLDER}, "headline": "selection"}, "selection"),
+        ({"headline": "pool"}, "pool"),
+    ],
+)
+def test_a_run_on_pictures_of_ones_own_is_about_all_of_them(values, headline):
+    assert read_config(values, PROJECT).headline == headline
 
 
 @pytest.mark.parametrize(
@@ -77,7 +97,8 @@ def test_models_of_ones_own_all_select_unless_said():
         ({"models": {"m": {**SERVED, "batch_size": 3}}}, "models.m.batch_size: unknown key"),
         ({"models": {"openai": {**LLAVA, "batchsize": 3}}}, "did you mean 'batch_size'?"),
         ({"selectors": ["lava"]}, "selectors: 'lava' is not in models; did you mean 'llava'?"),
-        ({"select": {"impurity": 0.1}}, "did you mean 'impurity_above'?"),
+        ({"select": {"impurity_over": 0.1}}, "did you mean 'impurity_above'?"),
+        ({"select": {"impurity": "row"}}, "did you mean 'raw'?"),
         ({"sources": {"d": {"kind": "folder", "path": "nowhere"}}}, "nowhere does not exist"),
         ({"sources": {"d": {"kind": "drwan", "samples": 3}}}, "'drwan'"),
         ({"sources": {}}, "config: sources:"),
@@ -127,3 +148,42 @@ def test_a_key_given_in_place_of_its_variable_is_not_repeated():
 def test_a_checkpoint_that_is_not_there_is_named(tmp_path):
     with pytest.raises(BadInput, match="nowhere: no such folder"):
         TransformersModel(path="nowhere").checkpoint_files(tmp_path)
+
+
+def test_of_several_files_maps_are_merged_and_lists_replaced(tmp_path):
+    """As docs/config.md says; the merging is Snakemake's."""
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text(
+        "models: {a: {path: reference/clip, instruction: ''}}\nselectors: [a]\nseverities: [1, 2]"
+    )
+    second.write_text(
+        "models: {a: {path: reference/llava}, b: {path: reference/qwen2vl}}\nseverities: [3]\n"
+    )
+    merged = ConfigSettings(configfiles=[first, second], config={"seed": 2}).overwrite_config
+    config = read_config(merged, PROJECT, [first, second])
+    assert list(config.models) == ["a", "b"]
+    assert (config.models["a"].path, config.models["a"].instruction) == ("reference/llava", "")
+    assert (config.selectors, config.severities, config.seed) == (("a",), (3,), 2)
+
+
+@pytest.mark.parametrize(("limit", "shares"), [(3, [1, 1, 1]), (5, [2, 2, 1]), (400, [134, 60, 9])])
+def test_a_trial_takes_few_samples_of_every_source(limit, shares):
+    folder = {"kind": "folder", "path": "docs"}
+    sources = {
+        "drawn": {"kind": "drawn", "samples": 300},
+        "mine": {**folder, "limit": 60},
+        "yours": {**folder, "samples": 9},
+    }
+    config = read_config({"sources": sources, "limit": limit}, PROJECT).limited()
+    found = [config.sources["drawn"].samples, config.sources["mine"].limit]
+    assert found == shares[:2]
+    assert min(config.sources["yours"].limit, 9) == shares[2]
+    assert (config.select.impurity_above, config.select.stratify) == (0, None)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "few", True, [2], 1])
+def test_a_trial_of_no_samples_is_refused_in_one_line(limit):
+    sources = {name: {"kind": "drawn", "samples": 3} for name in ("a", "b")}
+    with pytest.raises(BadInput, match="limit") as refusal:
+        read_config({"sources": sources, "limit": limit}, PROJECT)
+    assert "\n" not in str(refusal.value)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchc.contents import content_hashes
 from benchc.errors import BadInput
+from benchc.tables.contents import content_hashes
 
 FRAME = pl.DataFrame(
     {

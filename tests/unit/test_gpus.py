@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchc.gpus import Gpu, claim, visible
+from benchc.running.gpus import Gpu, claim, visible
 
 GPUS = [Gpu(0, "GPU-a1", 5_000), Gpu(1, "GPU-b2", 80_000), Gpu(2, "GPU-c3", 80_000)]
 
@@ -38,7 +38,7 @@ def test_who_deals_out_gpus_bounds_the_choice(names, seen):
 
 SHOW = """
 import os
-from benchc.gpus import take_one
+from benchc.running.gpus import take_one
 
 take_one()
 print(os.environ.get("CUDA_VISIBLE_DEVICES"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-SOMEBODY = "import os; from benchc import locks; os.getuid() or os.setuid(65534); "
-HOLD = "from pathlib import Path; from benchc import locks; locks.hold(Path('state')); "
+SOMEBODY = "import os; from benchc.running import locks; os.getuid() or os.setuid(65534); "
+HOLD = "from pathlib import Path; from benchc.running import locks; locks.hold(Path('state')); "
 
 
 @pytest.fixture
@@ -79,7 +79,10 @@ def test_another_persons_folder_is_refused_by_name(shared, name):
 
 
 def test_a_job_waits_for_one_that_a_killed_run_left_behind(tmp_path):
-    take = "from pathlib import Path; from benchc import locks; locks.take(Path('.job.log.lock')); "
+    take = (
+        "from pathlib import Path; from benchc.running import locks; "
+        "locks.take(Path('.job.log.lock')); "
+    )
     left_behind = start(tmp_path, "print('taken', flush=True); input()", hold=take)
     assert left_behind.stdout.readline() == "taken\n"
     command = ["benchc", "--log", "job.log", "hash", "nowhere"]

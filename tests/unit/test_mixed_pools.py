@@ -6,8 +6,8 @@ import pytest
 
 from benchc.embed.clip import embed_samples
 from benchc.errors import BadInput
-from benchc.infer.asked import asked_images
-from benchc.pixels import encode
+from benchc.infer.questionnaire import asked_images
+from benchc.pictures.pixels import encode
 from benchc.tables import IMAGES, SAMPLES
 
 SAMPLE = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchc import fingerprint
-from benchc.workflow import _CODE, _DATA, Workflow
+from benchc.running import fingerprint
+from benchc.running.workflow import _CODE, _DATA, Workflow
 
 PROJECT = Path(__file__).parents[2]
 
@@ -17,7 +17,9 @@ def workflow() -> Workflow:
     return Workflow({}, str(PROJECT))
 
 
-@pytest.mark.parametrize("stage", ["pool", "embed", "infer", "select", "diagnose", "report"])
+@pytest.mark.parametrize(
+    "stage", ["pool", "embed", "infer", "select", "diagnose_model", "database", "report"]
+)
 def test_every_stage_has_a_fingerprint(workflow, stage):
     assert workflow.code(stage) == workflow.code(stage)
     assert len(workflow.code(stage)) >= 16
@@ -34,27 +36,6 @@ def test_every_file_of_data_counts_for_a_stage_and_the_style_for_both_pages():
     assert held == {path for paths in counted.values() for path in paths}
     styled = {stage for stage, paths in counted.items() if "page.css" in {p.name for p in paths}}
     assert styled == {"report", "discover_report"}
-
-
-def test_a_blur_is_part_of_its_own_fingerprint_alone():
-    reached = _reached("benchc.corrupt.blur:gaussian_blur")
-    assert ("benchc.corrupt.blur", "gaussian_blur") in reached
-    assert not any(module == "benchc.corrupt.weather" for module, _ in reached)
-
-
-def test_only_its_own_corruption_hangs_on_how_a_blur_is_drawn(workflow, monkeypatch):
-    names = ("defocus_blur", "fog")
-    before = {name: workflow.corruption_code(name) for name in names}
-    inference = workflow.code("infer")
-    text = fingerprint._text
-    monkeypatch.setattr(
-        fingerprint,
-        "_text",
-        lambda module, name: "edited" if module == "benchc.corrupt.blur" else text(module, name),
-    )
-    assert workflow.code("infer") == inference
-    assert workflow.corruption_code("fog") == before["fog"]
-    assert workflow.corruption_code("defocus_blur") != before["defocus_blur"]
 
 
 def mine(folder: Path) -> str:
@@ -88,7 +69,7 @@ def test_where_a_run_lies_triggers_nothing(tmp_path, monkeypatch):
         return [
             run.source_fingerprint("mine"),
             run.clip_fingerprint,
-            run.discovery.identity("llava", "fog-3"),
+            run.discovery.identity("llava", "fog-3", "rl"),
             run.discovery.embedder_fingerprint,
             run.model_fingerprint("llava"),
             run.models_facts(),
@@ -115,7 +96,9 @@ def test_what_only_makes_a_run_faster_triggers_nothing():
 
 def test_which_games_there_are_changes_none_of_them():
     def game(**discover: object) -> str:
-        return Workflow({"discover": discover}, str(PROJECT)).discovery.identity("llava")
+        return Workflow({"discover": discover}, str(PROJECT)).discovery.identity(
+            "llava", "clean", "rl"
+        )
 
     alone = game(full=["llava"])
     assert game(full=["llava"], brief=["idefics3"], corruption="fog", severity=5) == alone
@@ -125,7 +108,7 @@ def test_which_games_there_are_changes_none_of_them():
 
 def test_a_game_hangs_on_its_own_corruption(workflow, monkeypatch):
     def games() -> list[str]:
-        return [workflow.discovery.identity("llava", c) for c in ("clean", "fog-3")]
+        return [workflow.discovery.identity("llava", c, "rl") for c in ("clean", "fog-3")]
 
     clean, foggy = games()
     monkeypatch.setattr(workflow, "corruption_code", lambda name: "edited")
@@ -133,9 +116,34 @@ def test_a_game_hangs_on_its_own_corruption(workflow, monkeypatch):
     assert games()[1] != foggy
 
 
+def test_photographs_count_by_what_they_hold(tmp_path):
+    served = {"url": "http://here", "model": "m", "max_requests": 1}
+
+    def game() -> str:
+        values = {"discover": {"images": str(tmp_path), "verifier": served}}
+        return Workflow(values, str(PROJECT)).discovery.identity("llava", "clean", "rl")
+
+    photograph = tmp_path / "a.jpg"
+    photograph.write_bytes(b"one")
+    one = game()
+    photograph.write_bytes(b"two")
+    assert game() != one
+    photograph.write_bytes(b"one")
+    assert game() == one
+
+
 def test_checkpoints_lie_within_the_results_of_their_run(workflow):
     asked = "inner/results/discover/llava/fog-3/rl/asked.parquet"
     assert workflow.discovery.work(asked) == "inner/results/discover/work/llava/fog-3/rl"
+
+
+@pytest.mark.parametrize(("headline", "asked_all"), [("selection", ["llava"]), ("pool", None)])
+def test_every_model_is_asked_what_the_run_is_about_first(headline, asked_all):
+    run = Workflow({"selectors": ["llava"], "headline": headline}, str(PROJECT))
+    everyone = list(run.config.models)
+    assert run.on_pool == (asked_all or everyone)
+    assert sorted(run.on_pool + run.followers) == sorted(everyone)
+    assert ("--may-be-empty" in run.select_options) == (headline == "pool")
 
 
 def test_no_followers_match_no_key(workflow):
@@ -157,17 +165,6 @@ def test_a_model_in_shards_is_asked_by_that_many_jobs():
     ]  # fmt: skip
     assert workflow.selection_of("one") == []
     assert len(workflow.selection_of("many")) == 1
-
-
-def _reached(entry: str) -> set[tuple[str, str]]:
-    seen: set[tuple[str, str]] = set()
-    waiting = [fingerprint._entry(entry)]
-    while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting.extend(fingerprint._reached(*one))
-    return seen
 
 
 def test_inside_another_workflow_its_prefix_counts(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchc.contents import content_hashes
+from benchc.tables.contents import content_hashes
 
 PROJECT = Path(__file__).parents[2]
 

@@ -60,16 +60,18 @@ def test_every_table_is_there_and_every_game_in_it(discovered):
     for table in ("questions", "measures", "training"):
         found = set(rows(discovered, f"SELECT DISTINCT model, way FROM {table}"))
         assert found == (GAMES if table != "training" else {g for g in GAMES if g[1] == "rl"})
-    for table in ("verdicts", "skills", "meta_skills", "skill_failure_rates", "steps"):
+    for table in ("judgements", "skills", "meta_skills", "skill_failure_rates", "steps"):
         assert rows(discovered, f"SELECT count(*) FROM {table}") > [(0,)], table
 
 
 def test_what_the_verifier_could_not_judge_is_counted_and_is_never_a_failure(discovered):
-    counts = dict(rows(discovered, "SELECT verifier_failure, count(*) FROM verdicts GROUP BY ALL"))
+    counts = dict(
+        rows(discovered, "SELECT verifier_failure, count(*) FROM judgements GROUP BY ALL")
+    )
     assert None in counts
     assert len(counts) > 2
     assert rows(discovered, """
-        SELECT count(*) FROM verdicts
+        SELECT count(*) FROM judgements
         WHERE verifier_failure IS NOT NULL AND (valid OR failed OR correct IS NOT NULL)
     """) == [(0,)]  # fmt: skip
     ((unjudged,),) = rows(discovered, "SELECT max(value) FROM training WHERE measure = 'unjudged'")
@@ -98,7 +100,7 @@ def play(folder: Path, run: Path, url: str, **changes) -> list[str]:
     served = json.dumps({"backend": "openai", "url": url, "model": real_scale.ANSWERER})
     settings = json.dumps(real_scale.section(folder, url, **changes))
     outputs = [f"--{name}={run / name}.parquet" for name in ("out", "training", "steps")]
-    return ["benchc", "discover", "play", "rl", "--key=served", f"--model={served}",
+    return ["benchc", "discover", "play", "rl", "--key=served", f"--model-settings={served}",
             f"--settings={settings}", f"--work={run / 'work'}", *outputs]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -163,4 +164,58 @@ def test_one_bad_model_keeps_nobody_else_from_the_database(copied):
 
 def test_without_a_selector_the_others_choose_and_nobody_is_asked_again(copied):
     planned = copied.planned("all", "--config", "leave_out=[idefics3]")
-    assert set(planned) == {"select", "diagnose_model", "database", "report", "all"}
+    assert set(planned) == {
+        *("select", "diagnose_model", "database", "publish", "report", "publish_report", "all")
+    }
+
+
+@pytest.mark.parametrize("other", ["a setting", "a damaged table"])
+def test_a_refused_rebuild_leaves_the_good_database_and_page(copied, other):
+    database, page = (
+        copied.folder / "results" / n for n in ("bench-c.duckdb", "report/index.html")
+    )
+    good = database.read_bytes(), page.read_bytes()
+    before = copied.config.read_text()
+    if other == "a setting":
+        copied.config.write_text(before.replace('instruction: ""', 'instruction: "Now."', 1))
+        copied.run("--touch", "all")
+        said = "model llava: its predictions were made with instruction"
+    else:
+        damaged = copied.folder / "results/models/llava/diagnosis.parquet"
+        whole = damaged.read_bytes()
+        damaged.write_bytes(whole[: len(whole) // 2])
+        said = "diagnosis.parquet"
+    refused = copied.run("all", "--forcerun", "database", ok=False)
+    assert said in refused
+    assert (database.read_bytes(), page.read_bytes()) == good
+    # And it is not taken for the new one: the rebuild is still to be done.
+    assert {"database", "publish", "report"} <= copied.planned("all").keys()
+    copied.config.write_text(before)
+    if other == "a damaged table":
+        damaged.unlink()
+    copied.run("all")
+    assert copied.planned("all") == {}
+
+
+def test_the_log_of_another_session_goes_with_the_database_it_is_of(copied):
+    path = copied.folder / "results/bench-c.duckdb"
+    with duckdb.connect(str(path), read_only=True) as connection:
+        before = connection.execute(
+            "SELECT model, sum(correct) FROM scores GROUP BY ALL"
+        ).fetchall()
+    session = (
+        "import os, duckdb; c = duckdb.connect(os.sys.argv[1]);"
+        "c.execute(\"SET wal_autocheckpoint = '1TB'\");"
+        "c.execute('CREATE TABLE notes AS FROM leaderboard');"
+        "c.execute('UPDATE scores SET correct = 1 - correct'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", session, str(path)], check=False)
+    log = path.with_name("bench-c.duckdb.wal")
+    assert log.exists()
+    said = copied.run("all", "--forcerun", "database")
+    assert "bench-c.duckdb.wal: removed" in said
+    assert "notes of your own will not be in the new database" in said
+    assert not log.exists()
+    with duckdb.connect(str(path), read_only=True) as connection:
+        after = connection.execute("SELECT model, sum(correct) FROM scores GROUP BY ALL").fetchall()
+    assert sorted(after) == sorted(before)

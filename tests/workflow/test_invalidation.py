@@ -5,13 +5,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from small_run import ADDED, PROJECT, TINY, Workflow
 
 pytestmark = pytest.mark.workflow
 
+#: Rules that follow whatever was built, and move it into place.
+MOVED = {"all", "publish", "publish_report"}
 DIAGNOSIS = {"diagnose_model", "database", "report"}
 FROM_SELECTION = {"select"} | DIAGNOSIS
 FROM_INFERENCE = {"infer_pool"} | FROM_SELECTION
@@ -57,7 +58,8 @@ def substitute(workflow: Workflow, place: str, pattern: str, by: str) -> None:
 
 
 def rules(workflow: Workflow) -> set[str]:
-    return set(workflow.planned("all")) - {"all"}
+    """The planned rules; a published file follows what was built."""
+    return set(workflow.planned("all")) - MOVED
 
 
 def test_comments_words_formatting_and_dates_rerun_nothing(edited, put_back):
@@ -67,9 +69,9 @@ def test_comments_words_formatting_and_dates_rerun_nothing(edited, put_back):
     for path in (edited.project / "src").rglob("*.sql"):
         path.write_text("-- A comment.\n" + path.read_text())
     substitute(edited, "src/benchc/corrupt/blur.py", '"""', '"""Another word. ')
-    substitute(edited, "src/benchc/infer/scores.py", r"import (\w+)", r"import \1  # why")
-    substitute(edited, "src/benchc/infer/settings.py", "What runs the model", "What asks it")
-    substitute(edited, "src/benchc/checked.py", "is missing", "is not there")
+    substitute(edited, "src/benchc/models/scores.py", "(import numpy as np)", r"\1  # why")
+    substitute(edited, "src/benchc/config/models.py", "What runs the model", "What asks it")
+    substitute(edited, "src/benchc/config/checked.py", "is missing", "is not there")
     for path in (edited.project / "reference").rglob("*"):
         path.touch()
     assert rules(edited) == set()
@@ -93,6 +95,32 @@ def test_another_clip_model_reruns_what_follows_from_it(edited, put_back):
 
 CODE = [
     pytest.param(
+        "src/benchc/corrupt/blur.py",
+        r"constants\[1\] \* scale",
+        "constants[1] * scale * 2",
+        FROM_PICTURES,
+        id="one blur",
+    ),
+    pytest.param(
+        "src/benchc/models/prompt.py", r"return ", "return '' or ", FROM_INFERENCE, id="prompt"
+    ),
+    pytest.param("src/benchc/tables/contract.py", "no such file", "nothing", set(), id="error"),
+    pytest.param("src/benchc/infer/run.py", "return ", "return '' or ", FROM_INFERENCE, id="run"),
+    pytest.param(
+        "src/benchc/pool/sources/drawn.py",
+        r"return ",
+        "return None or ",
+        {"pool_source", "pool", "embed"} | FROM_PICTURES,
+        id="the source in use",
+    ),
+    pytest.param(
+        "src/benchc/pool/sources/folder.py",
+        r"return ",
+        "return None or ",
+        set(),
+        id="another source",
+    ),
+    pytest.param(
         "src/benchc/diagnose/sql/macros.sql",
         r"(CREATE MACRO normalized_entropy\(p\) AS\s+)",
         r"\1 1.0 * ",
@@ -100,7 +128,7 @@ CODE = [
         id="entropy macro",
     ),
     pytest.param(
-        "src/benchc/infer/transformers_backend.py",
+        "src/benchc/models/transformers_backend.py",
         r"return ",
         "return () and ",
         FROM_INFERENCE,
@@ -108,8 +136,8 @@ CODE = [
     ),
     pytest.param(
         "src/benchc/select/impurity.py",
-        r"length = 1 ",
-        "length = 2 ",
+        r"impurity=\(whole - ",
+        "impurity=(whole + 0 - ",
         FROM_SELECTION,
         id="impurity",
     ),
@@ -122,7 +150,10 @@ CODE = [
 @pytest.mark.parametrize(("place", "pattern", "by", "expected"), CODE)
 def test_an_edit_of_code_reruns_what_depends_on_it(edited, put_back, place, pattern, by, expected):
     substitute(edited, place, pattern, by)
-    assert rules(edited) == expected
+    planned = edited.planned("all")
+    assert set(planned) - MOVED == expected
+    # Of three corruptions one is a blur, and no edit but that of the pool concerns them all.
+    assert planned.get("corrupt", 1) == (3 if "pool" in planned else 1)
 
 
 SETTINGS = [
@@ -151,7 +182,7 @@ def test_an_edit_of_the_config_reruns_what_depends_on_it(edited, put_back, patte
         assert planned.get("infer_pool", 0) == 0
         assert "select" in planned
     else:
-        assert set(planned) - {"all"} == expected
+        assert set(planned) - MOVED == expected
         assert planned.get("infer_pool", 1) == 1
 
 
@@ -160,19 +191,18 @@ def test_a_model_added_as_selector_runs_before_the_selection(edited, put_back):
     substitute(edited, "tiny.yaml", "idefics3]", "idefics3, newcomer]")
     planned = edited.planned("all")
     assert planned["infer_pool"] == 1
-    assert set(planned) - {"all"} == FROM_INFERENCE
+    assert set(planned) - MOVED == FROM_INFERENCE
 
 
-def chunk_dates(workflow: Workflow) -> dict[Path, int]:
-    return {
-        path: path.stat().st_mtime_ns
-        for path in (workflow.project / "results/infer").rglob("chunks/*.parquet")
-    }
+def batches(workflow: Workflow) -> set[str]:
+    """Return what is kept of the models' answers, a line for each batch."""
+    files = (workflow.project / "results/infer").rglob("chunks/*.jsonl")
+    return {line for path in files for line in path.open() if '"unit"' in line}
 
 
-def test_a_changed_corruption_recomputes_its_own_chunks_alone(edited, put_back):
-    before = chunk_dates(edited)
-    registry = "src/benchc/corrupt/registry.py"
+def test_a_changed_corruption_asks_its_changed_severity_alone(edited, put_back):
+    before = batches(edited)
+    registry = "src/benchc/config/corruptions.py"
     text = (edited.project / registry).read_text()
     entry = text[text.index('"defocus_blur"') :]
     first = re.search(r"\((\d+), ", entry)
@@ -185,24 +215,22 @@ def test_a_changed_corruption_recomputes_its_own_chunks_alone(edited, put_back):
     )
     planned = edited.planned("all")
     assert planned["corrupt"] == 1
-    assert set(planned) - {"all"} == FROM_PICTURES
+    assert set(planned) - MOVED == FROM_PICTURES
     edited.run("all")
-    after = chunk_dates(edited)
-    assert all(after[path] == date for path, date in before.items() if path in after)
-    new = after.keys() - before.keys()
-    # One chunk in five of one corruption of three changes: clean and blank stay, too.
-    assert 0 < len(new) <= len(before) / 3
+    after = batches(edited)
+    assert before <= after
+    # One severity of one corruption changes, for two models.
+    assert len(after - before) == 2
 
 
-def test_more_samples_compute_the_chunks_of_changed_pictures_alone(edited, put_back):
-    before = chunk_dates(edited)
+def test_more_samples_ask_the_batches_of_changed_pictures(edited, put_back):
+    before = batches(edited)
     substitute(edited, "tiny.yaml", "samples: 24", "samples: 25")
     planned = edited.planned("all")
     assert planned["pool_source"] == 1
     edited.run("all")
-    new = chunk_dates(edited).keys() - before.keys()
-    # One picture joins: its block of chunks, for clean, blank and three corruptions, two models.
-    assert len(new) == 5 * 2
+    # One picture joins, and so few are one block: clean, blank, 3 corruptions at 5, two models.
+    assert len(batches(edited) - before) == (2 + 3 * 5) * 2
 
 
 def test_the_command_works_from_anywhere(edited, tmp_path):

@@ -5,7 +5,7 @@ import re
 import pytest
 from small_run import TINY, Workflow
 
-from benchc.config import CORRUPTION_NAMES
+from benchc.config.run import CORRUPTION_NAMES
 
 pytestmark = pytest.mark.workflow
 

@@ -2,13 +2,17 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
+import yaml
 from small_run import PROJECT, Workflow, tables_of
 
-from benchc.discover.settings import WAYS
+from benchc.config.discovery import WAYS
+from benchc.running.workflow import Workflow as Run
 
 pytestmark = pytest.mark.workflow
 
@@ -81,8 +85,16 @@ def test_discovery_inside_another_workflow_and_in_another_directory(another, tmp
         assert work == f"inner/results/discover/work/only/clean/{way}"
         assert out == f"inner/results/discover/only/clean/{way}"
     assert not re.findall(r"(?<!inner/)results/", done.stdout)
-    for path in re.findall(r'"path": "([^"]+)"', done.stdout):
-        assert (elsewhere / path).is_dir()
+
+
+def test_paths_are_found_from_the_directory_of_a_run(tmp_path, monkeypatch):
+    (tmp_path / "much/deeper").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "much/deeper")
+    files = Run({}, str(PROJECT)).settings_files
+    for name in ("embed", "discover", *(f"models/{key}" for key in ("llava", "qwen2vl"))):
+        _, text = files[name]
+        (path,) = re.findall(r'"(?:path|model)": "([^"]*reference/[^"]+)"', text)
+        assert Path(path).is_dir()
 
 
 @pytest.mark.parametrize(
@@ -148,3 +160,64 @@ def test_two_runs_at_once_for_different_models(finished, tmp_path):
             again.run(f"results/infer/{key}/predictions.parquet")
     for key in ("llava", "idefics3"):
         assert (tmp_path / f"results/infer/{key}/predictions.parquet").is_file()
+
+
+def test_a_home_folder_that_cannot_be_written_is_not_needed(tmp_path):
+    config = tmp_path / "mine.yaml"
+    config.write_text(ONE_MODEL)
+    place = Workflow(tmp_path / "run", config, environment={"HOME": "/dev/null/home"})
+    assert place.planned()["report"] == 1
+
+
+@pytest.mark.parametrize("name", ["x{a}", "}x"])
+def test_a_clone_whose_path_has_braces_is_refused_in_one_line(tmp_path, name):
+    clone = tmp_path / name
+    clone.mkdir()
+    for part in ("Snakefile", "config.yaml", "rules", "envs", "reference"):
+        (clone / part).symlink_to(PROJECT / part)
+    config = tmp_path / "mine.yaml"
+    config.write_text(ONE_MODEL)
+    said = Workflow(tmp_path / "run", config, project=clone).run("-n", ok=False)
+    assert "takes braces in a path for wildcards; rename the folder" in said
+    assert "Traceback" not in said
+
+
+def trial(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return snakemake(
+        folder,
+        "--snakefile", str(PROJECT / "Snakefile"), "--configfile", "config.yaml",
+        "--config", "limit=6", *arguments,
+    )  # fmt: skip
+
+
+def test_a_trial_of_few_samples_works_in_a_folder_of_its_own(tmp_path):
+    (tmp_path / "config.yaml").write_text(ONE_MODEL)
+    done = trial(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "results are in limit-6/results" in done.stderr
+    assert not (tmp_path / "results").exists()
+    results = tmp_path / "limit-6/results"
+    assert pl.read_parquet(results / "pool/samples.parquet").height == 6
+    assert (results / "report/index.html").is_file()
+    assert "Nothing to be done" in trial(tmp_path, "--dry-run").stdout + done.stderr
+
+
+def test_a_trial_overwrites_no_run_of_more_samples(finished):
+    done = snakemake(PROJECT, *finished.command("all")[4:], "--config", "limit=6")
+    assert done.returncode != 0
+    assert "holds a run of 24 samples, which the trial would overwrite" in done.stderr
+
+
+def test_a_model_that_moves_the_benchmark_is_said_to(finished, tmp_path):
+    shutil.copytree(finished.folder, tmp_path / "run", symlinks=True)
+    config = yaml.safe_load(finished.config.read_text())
+    config["models"]["newcomer"] = {"path": "reference/paligemma", "instruction": ""}
+    del config["selectors"]
+    mine = Workflow(tmp_path / "run", tmp_path / "mine.yaml")
+    mine.config.write_text(yaml.safe_dump(config))
+    said = mine.run("results/select/selection.parquet")
+    assert said.count("the benchmark moved") == 1
+    assert "`selectors: [idefics3, llava]`" in said
+    config["selectors"] = ["idefics3", "llava"]
+    mine.config.write_text(yaml.safe_dump(config))
+    assert "the benchmark moved" not in mine.run("results/select/selection.parquet")
