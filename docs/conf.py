@@ -32,11 +32,14 @@ myst_heading_anchors = 3
 
 # Names of this package must resolve. Those of others do not: the build needs no network.
 _OTHERS = (
-    "PIL|altair|annotated_types|collections|datasets|_duckdb|enum|huggingface_hub|numpy|open_clip"
-    "|pathlib|polars|pydantic|torch|transformers|trl|types|urllib3"
+    "PIL|altair|annotated_types|collections|datasets|datetime|_duckdb|enum|httpx2|huggingface_hub"
+    "|numpy|open_clip|openai|pathlib|polars|pydantic|torch|transformers|trl|types|urllib3"
 )
 nitpick_ignore_regex = [
     ("py:.*", rf"({_OTHERS})\..*"),
+    # What Sphinx makes of annotations that it reads as text.
+    ("py:obj", r"typing\..*"),
+    ("py:class", r"pl\..*"),
     # What Sphinx makes of pydantic's constraints and of a default factory.
     ("py:class", r"FieldInfo|NoneType|Ge|_Pydantic\w+|.*\._\w+|.*\[.*"),
 ]

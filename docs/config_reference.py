@@ -1,22 +1,23 @@
-"""Write docs/config.md from the types in benchc.config: python docs/config_reference.py."""
+"""Write docs/config.md from the types in benchc.config.run: python docs/config_reference.py."""
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from benchc.config import Config, Corrupt, Embed, Infer, Select
-from benchc.discover.settings import (
+from benchc.config import sources as specs
+from benchc.config.discovery import (
     Discover,
     Imitate,
     Questioner,
     Reinforce,
     ServedVerifierSettings,
 )
-from benchc.infer.settings import OpenAIModel, TransformersModel
-from benchc.pool import specs
+from benchc.config.models import OpenAIModel, TransformersModel
+from benchc.config.plugins import Plugin
+from benchc.config.run import Config, Corrupt, Embed, Infer, Select
 
 SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     (
@@ -24,19 +25,21 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
         Config,
         "Top-level keys. A config file of your own replaces whole keys of these. Where it gives "
         "`models`, the default `selectors` and `discover` do not apply: all its models select, and "
-        "no questioner is trained against any.",
+        "no questioner is trained against any.\n\n"
+        "Several files (`--configfile a.yaml b.yaml`) and values (`--config seed=2`) become one "
+        "first, by Snakemake: maps are merged key by key, however deep, and of anything else, a "
+        "list too, the last counts. So `b.yaml` adds its models to those of `a.yaml`; to replace "
+        "them, give one file.",
     ),
-    ("`sources.KEY` of kind `drawn`", specs.DrawnSource, ""),
-    ("`sources.KEY` of kind `folder`", specs.FolderSource, ""),
-    ("`sources.KEY` of kind `vlmevalkit`", specs.VlmevalkitSource, ""),
-    ("`sources.KEY` of kind `parquet`", specs.ParquetSource, ""),
+    *(
+        (f"`sources.KEY` of kind `{get_args(kind.model_fields['kind'].annotation)[0]}`", kind, "")
+        for kind in specs.SOURCES
+    ),
     (
         "`sources.KEY.fields` as a map of columns",
         specs.FieldMap,
         "For a table of your own: [an example](pictures.md#benchmarks).",
     ),
-    ("`sources.KEY` of kind `seedbench2plus`", specs.SeedBench2PlusSource, ""),
-    ("`sources.KEY` of kind `mmvp`", specs.MmvpSource, ""),
     ("`models.KEY`", TransformersModel, ""),
     (
         "`models.KEY` with `backend: openai`",
@@ -44,6 +47,7 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
         "A model behind a server: [how to start one](servers.md).",
     ),
     ("`corrupt`", Corrupt, ""),
+    ("`corrupt.plugins.NAME`", Plugin, "A corruption of your own: [how](corruptions.md#your-own)."),
     ("`embed`", Embed, ""),
     ("`select`", Select, ""),
     ("`infer`", Infer, ""),
@@ -68,7 +72,11 @@ def default(field: Any) -> str:
         return "all"
     if isinstance(value, tuple):
         value = list(value)
-    return "" if value is None or value == [] else f"`{json.dumps(value, ensure_ascii=False)}`"
+    return (
+        ""
+        if value is None or value == []
+        else f"`{json.dumps(value, ensure_ascii=False, default=str)}`"
+    )
 
 
 def page() -> str:
