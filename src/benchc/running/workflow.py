@@ -53,6 +53,7 @@ _KNOWN_OTHERWISE = ("benchc.corrupt", "benchc.discover.ways")
 
 #: The files of the package, besides code, that a stage's results depend on.
 _DATA = {
+    "select": ("select/sql/*.sql",),
     "diagnose_model": (
         "diagnose/sql/macros.sql",
         "diagnose/sql/scores.sql",
