@@ -91,7 +91,7 @@ def predict(
     model_key = backends.model_key(model, threads, kept.parent / "hashes.json")
 
     def load() -> tuple[Backend, Trial]:
-        backend = backends.load(loaded, threads, shard)
+        backend = _loaded(key, loaded, threads, shard)
         seen = looks.trial(backend)
         seen.refuse_blindness(key)
         if warning := refuse_other_words(key, loaded, seen.option_mass):
@@ -217,7 +217,6 @@ def check_model(
         BadInput: the config has no such model, it does not load, or a batch changes its answers.
     """
     from benchc.infer.check import check, drawn_samples, pool_samples
-    from benchc.models import backends
     from benchc.running.workflow import Workflow
 
     values = {} if configfile is None else inline.read(str(configfile), "--configfile")
@@ -231,7 +230,7 @@ def check_model(
     _, settings = recorded_and_loadable(_settings(workflow.model_settings(key)), fetched)
     pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
     asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
-    backend = backends.load(settings, workflow.config.infer.threads)
+    backend = _loaded(key, settings, workflow.config.infer.threads)
     for line in check(key, settings, backend, asked):
         typer.echo(line)
 
@@ -239,6 +238,16 @@ def check_model(
 def _settings(text: str) -> Model:
     model: Model = checked(Model, inline.read(text, "--settings"), "--settings")
     return model
+
+
+def _loaded(key: str, settings: Model, threads: int, shard: int = 0) -> Backend:
+    """Return the model, ready to be asked; what refuses it names its key."""
+    from benchc.models import backends
+
+    try:
+        return backends.load(settings, threads, shard)
+    except BadInput as error:
+        raise BadInput(f"{key}: {error}") from error
 
 
 def _attempted(attempt: int, to_ask_again: int) -> dict[str, str]:

@@ -17,7 +17,7 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 from benchc.config.checkpoint import refuse_what_lies_elsewhere
 from benchc.config.models import TransformersModel
 from benchc.errors import BadInput
-from benchc.models import preflight, template
+from benchc.models import contained, preflight, template
 
 _LAYER = re.compile(r"\b(?:layers?|blocks?|h)\.\d+\.")
 
@@ -75,6 +75,18 @@ def _settled_template(processor: Any, settings: TransformersModel) -> str:
         raise BadInput(
             f"model {settings.weights}: {error}; give another one as `chat_template`"
         ) from None
+
+
+def template_file(settings: TransformersModel) -> str:
+    """Return the file that holds the chat template, in brackets; nothing where none is found."""
+    folder = _folder(settings)
+    own = (folder / name for name in ("chat_template.jinja", "chat_template.json"))
+    found = (
+        Path(settings.chat_template)
+        if settings.chat_template is not None
+        else next((file for file in own if file.is_file()), folder / "tokenizer_config.json")
+    )
+    return f" ({found})" if found.is_file() else ""
 
 
 def load_model(settings: TransformersModel) -> Any:
@@ -152,7 +164,7 @@ def _from_pretrained(loader: Any, settings: TransformersModel, **arguments: Any)
     except BaseException as error:
         # Which errors a damaged or foreign checkpoint raises depends on its family; a panic of
         # code in Rust is no `Exception`.
-        if not isinstance(error, Exception) and not preflight.is_panic(error):
+        if not isinstance(error, Exception) and not contained.is_panic(error):
             raise
         if "trust_remote_code" in str(error):
             raise BadInput(

@@ -5,7 +5,7 @@ prompt, and never runs a model.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,15 @@ from PIL import Image
 
 from benchc.config.models import TransformersModel
 from benchc.errors import BadInput
-from benchc.models import checkpoint, prefix, preflight, template
+from benchc.models import checkpoint, contained, prefix, template
 
 Prompt = dict[str, Any]
 
 _TRIAL_WORDS = "What is this?\nA. red\nB. blue\nC. green\nD. two"
+_LONGEST = 10**6
+"""Characters of a template around a question: a thousand times what templates write."""
+# What makes a pattern backtrack that splits a text: long runs, and an end that does not match.
+_RUNS = "\n".join(character * 400 + "!\x00" for character in "aA1 .-\tä\u4e00")
 
 
 class PromptError(Exception):
@@ -50,12 +54,7 @@ class Encoder:
         """
         self.settings = settings
         self.processor = checkpoint.load_processor(settings)
-        preflight.refuse_what_never_ends(
-            settings.weights,
-            self.chat,
-            self.processor.tokenizer,
-            lambda: self._processed(*self._question(), by_itself=True),
-        )
+        refuse_what_never_ends(settings, self.processor)
         template.check(self.processor, settings)
         self.context: int | None = None
         self._reserved = reserved_tokens(self.processor)
@@ -137,8 +136,12 @@ class Encoder:
         return processed(self.processor, prompts, pictures, settings)
 
     def _question(self) -> tuple[list[str], list[np.ndarray]]:
-        grey = np.full((224, 224, 3), 128, dtype=np.uint8)
-        return [self.chat(_TRIAL_WORDS)], [grey]
+        return [self.chat(_TRIAL_WORDS)], [_trial_picture()]
+
+
+def _trial_picture() -> np.ndarray:
+    """Return a plain grey picture, uint8 RGB of 224 x 224."""
+    return np.full((224, 224, 3), 128, dtype=np.uint8)
 
 
 def processed(
@@ -168,11 +171,48 @@ def processed(
         )
     except BaseException as error:
         # Processors raise errors of every kind, and those written in Rust panic.
-        if not isinstance(error, Exception) and not preflight.is_panic(error):
+        if not isinstance(error, Exception) and not contained.is_panic(error):
             raise
         raise PromptError(template.first_line(error)) from error
     inputs.pop("labels", None)
     return dict(inputs)
+
+
+def refuse_what_never_ends(settings: TransformersModel, loaded: Any) -> None:
+    """Do all that a first question needs on trial, in a process that can be stopped.
+
+    Args:
+        settings: The checkpoint's.
+        loaded: Its processor, with its chat template settled.
+
+    Raises:
+        BadInput: the chat template, the tokenizer or the processor takes more than 5 seconds of
+            processor time, or more memory than a question can need, or panics.
+    """
+    if fault := contained.first_fault(_first_steps, settings, loaded):
+        raise BadInput(f"model {settings.weights}: its {fault}; it is not asked")
+
+
+def _first_steps(settings: TransformersModel, loaded: Any) -> Iterator[contained.Step]:
+    processor = checkpoint.load_processor(settings) if loaded is None else loaded
+    rendered = [_RUNS]
+
+    def render(words: str) -> None:
+        text = template.render(processor, words, settings.prompt_style)
+        if len(text) > len(words) + _LONGEST:
+            raise contained.ExcessError(f"writes {len(text):,} characters around a question")
+        rendered.append(text)
+
+    chat_template = f"chat template{checkpoint.template_file(settings)}"
+    yield chat_template, lambda: render(_RUNS)
+    yield "tokenizer", lambda: processor.tokenizer(rendered[-1])
+    yield chat_template, lambda: template.check(processor, settings)
+    yield chat_template, lambda: template.reply_leads(processor, settings.prompt_style)
+    yield chat_template, lambda: render(_TRIAL_WORDS)
+    yield (
+        "processor",
+        lambda: processed(processor, rendered[-1:], [_trial_picture()], settings.processor),
+    )
 
 
 def placed(inputs: Prompt, model: Any) -> Prompt:

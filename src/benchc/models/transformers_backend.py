@@ -229,6 +229,13 @@ class TransformersBackend:
 
     def _refuse_what_cannot_run(self) -> None:
         """Run a trial question: what a processor makes need not fit its model."""
+        context, length = self.encoder.context, len(self.encoder.trial)
+        if context is not None and length > context:
+            raise BadInput(
+                f"model {self.settings.weights}: a plain question about a picture of 224 x 224 is "
+                f"{length:,} tokens, and its config.json allows {context:,}; the sizes in its "
+                "processor_config.json cut pictures into too many pieces"
+            )
         try:
             self._logits(self.encoder.encode([self.encoder.trial_item()]), keep=1)
         except torch.OutOfMemoryError:
