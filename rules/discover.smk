@@ -48,7 +48,7 @@ rule play:
         "benchc --log {log} --identity {params.identity} --gpus {resources.gpu} discover play {wildcards.way}"
         " --key {wildcards.model}"
         " --model-settings {resources.model:q} --settings {resources.settings:q} --seed {params.seed}"
-        " {params.condition} {params.fetched} --identity {params.identity}"
+        " {params.condition} {params.fetched}"
         " --work {params.work:q} --out {output.asked}"
         " --training {output.training} --steps {output.steps}"
 

@@ -12,7 +12,7 @@ from benchc.config.checked import checked
 from benchc.config.discovery import WAYS, Discover
 from benchc.discover.tables import ASKED, MEASURES, QUESTION_SKILLS, SKILLS, STEPS, TRAINING
 from benchc.errors import BadInput
-from benchc.tables import write_text
+from benchc.tables import marked, write_text
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -51,9 +51,6 @@ def play(
     fetched: Path | None = typer.Option(
         None, help="Folder that the model's checkpoint was fetched to; its record lies beside it."
     ),
-    identity: str = typer.Option(
-        "", help="What the game depends on besides its options: a training of another is left."
-    ),
     threads: int = typer.Option(1, min=1, help="CPU threads."),
 ) -> None:
     """Let a questioner learn in one way, then ask about held-out pictures and note the verdicts.
@@ -83,7 +80,7 @@ def play(
     decides = tested.model_dump(mode="json", exclude={*tested.speed})
     claim(work, {"way": way, "settings": chosen.result_settings(), "model": decides, "seed": seed,
                  "corruption": corruption, "severity": severity,
-                 "reference_side": reference_side, "identity": identity})  # fmt: skip
+                 "reference_side": reference_side, "identity": marked() or ""})  # fmt: skip
     _, loaded = recorded_and_loadable(tested, fetched)
     shown = (corruption or CLEAN, severity if corruption else 0)
     game = prepare(chosen, loaded, work, seed, *shown, reference_side, way)

@@ -60,7 +60,7 @@ def train_clip(
         report: Called with a line of progress.
 
     Returns:
-        The model and one row a report: step, seconds, loss and held-out recall.
+        The model and one row per report: step, seconds, loss and held-out recall.
     """
     torch.manual_seed(int.from_bytes(digest("reference", "weights", "clip", seed)[:7], "little"))
     rng = generator("reference", "lessons", "clip", seed)

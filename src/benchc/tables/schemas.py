@@ -16,7 +16,7 @@ _SEVERITY = Column("severity", INTEGER, "0 (clean, blank) or 1 to 5", range=(0, 
 
 SAMPLES = Table(
     "samples",
-    "the candidate pool: one multiple-choice question with one picture a row",
+    "the candidate pool: one multiple-choice question with one picture per row",
     (
         _SAMPLE,
         Column("benchmark", TEXT, "where the sample comes from"),
