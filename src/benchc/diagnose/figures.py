@@ -40,6 +40,7 @@ CROSSINGS: Mapping[str, tuple[str, ...]] = {
     "benchmark_by_severity": ("benchmark", "severity"),
     "benchmark_by_corruption_group": ("benchmark", "corruption_group"),
     "category": ("benchmark", "category"),
+    "category_by_corruption_group": ("benchmark", "category", "corruption_group"),
 }
 _FIXED = tuple(dict.fromkeys(name for fixed in CROSSINGS.values() for name in fixed))
 #: Crossings in which nulls are held against the measured figures.

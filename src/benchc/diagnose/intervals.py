@@ -24,6 +24,7 @@ from benchc.diagnose.bootstrap import (
 )
 from benchc.diagnose.contrasts import contrasts, is_contrasted
 from benchc.diagnose.figures import Block, Label, figures, joined
+from benchc.diagnose.losses import is_asked, loss_contrasts, losses
 from benchc.diagnose.mild import mild_rises
 from benchc.diagnose.refits import Clean, with_flattening, with_temperatures
 from benchc.diagnose.scope_differences import AT_MIX, at_selection_mix, scope_differences
@@ -149,6 +150,8 @@ def _add_model(
     blocks = joined(kept)
     rows += [_intervals(block) for block in (*contrasts(blocks), *filter(None, [mild]))]
     _insert(connection, "intervals", rows, scope=scope, model=model)
+    _insert(connection, "losses", list(losses(blocks)), scope=scope, model=model)
+    _insert(connection, "loss_contrasts", list(loss_contrasts(blocks)), scope=scope, model=model)
     compared = {name: _whole(blocks[name]) for name in COMPARED if name in blocks}
     return Compared(known, compared, at_mix)
 
@@ -224,7 +227,7 @@ def _needed(block: Block) -> Block:
 
     def is_needed(label: Label) -> bool:
         compared = crossing in COMPARED and label.part is None
-        return compared or is_contrasted(crossing, label)
+        return compared or is_contrasted(crossing, label) or is_asked(crossing, label)
 
     return block.only(is_needed)
 

@@ -12,7 +12,8 @@ import duckdb
 from benchc.diagnose import schema
 from benchc.diagnose.figures import CROSSINGS
 from benchc.diagnose.intervals import COMPARED
-from benchc.diagnose.statistics_schema import COMPARISONS
+from benchc.diagnose.losses import ASKED
+from benchc.diagnose.statistics_schema import COMPARISONS, LOSSES
 from benchc.sql import literal, name
 from benchc.tables import Table
 from benchc.tables.columns import CROSSED
@@ -53,6 +54,8 @@ def stackings() -> Iterator[tuple[Table, str | None]]:
             continue
         if "crossing" not in table.schema:
             yield table, None
+        elif table is LOSSES:
+            yield from ((table, crossing) for crossing in ASKED)
         else:
             for crossing in COMPARED if table is COMPARISONS else CROSSINGS:
                 yield table, crossing

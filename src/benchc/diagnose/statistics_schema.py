@@ -186,6 +186,60 @@ SIMULTANEOUS_DIFFERENCES = Table(
     ("scope", "model", "other", "measure"),
 )
 
+LOSSES = Table(
+    "losses",
+    "what is asked by what corrupts: benchmarks, and categories in them, by group of corruptions; "
+    "the simultaneous intervals of a model, scope, crossing and measure hold 95 % all together",
+    (
+        SCOPE,
+        MODEL,
+        Column("crossing", TEXT, "benchmark_by_corruption_group or category_by_corruption_group"),
+        Column("benchmark", TEXT, "what is asked: benchmark or track"),
+        Column("category", TEXT, "category in the benchmark, NULL if taken over all", True),
+        Column("corruption_group", TEXT, "what corrupts"),
+        Column(
+            "measure",
+            TEXT,
+            "accuracy_change, relative_robustness, right_to_wrong, wrong_to_right, "
+            "corrupted_accuracy, corrupted_brier, corrupted_nll: as in `measures`",
+        ),
+        Column("n_pairs", INTEGER, "pairs that have a RAS"),
+        Column("n_images", INTEGER, "pictures (clusters) those pairs come from"),
+        Column("value", REAL, "the estimate, NULL from fewer than ten pictures", True),
+        Column("low", REAL, "lower end of its own 95 % interval", True),
+        Column("high", REAL, "upper end of its own 95 % interval", True),
+        Column("together_low", REAL, "lower end of its simultaneous interval (max-t)", True),
+        Column("together_high", REAL, "upper end of its simultaneous interval (max-t)", True),
+        Column(
+            "mark",
+            TEXT,
+            "of accuracy_change: loss or gain where the simultaneous interval leaves 0 out, else "
+            "cannot tell; NULL of other measures and from fewer than ten pictures",
+            True,
+        ),
+    ),
+    ("scope", "model", "crossing", "benchmark", "category", "corruption_group", "measure"),
+)
+
+LOSS_CONTRASTS = Table(
+    "loss_contrasts",
+    "losses of accuracy held against each other: two groups of corruptions in one benchmark, or "
+    "one group in two benchmarks, with intervals that hold 95 % all together for a model and scope",
+    (
+        SCOPE,
+        MODEL,
+        Column("benchmark", TEXT, "of the one cell of `losses`, that which loses more"),
+        Column("corruption_group", TEXT, "of the one cell"),
+        Column("other_benchmark", TEXT, "of the other cell"),
+        Column("other_group", TEXT, "of the other cell"),
+        Column("n_images", INTEGER, "the fewer of the pictures behind the two cells"),
+        Column("difference", REAL, "accuracy change of the one minus of the other, 0 or below"),
+        Column("low", REAL, "lower end of its simultaneous interval (max-t)", True),
+        Column("high", REAL, "upper end; below 0 the two are told apart", True),
+    ),
+    ("scope", "model", "benchmark", "corruption_group", "other_benchmark", "other_group"),
+)
+
 RANK_CORRELATIONS = Table(
     "rank_correlations",
     "does clean accuracy order the models as another measure does? Spearman's rank correlation "

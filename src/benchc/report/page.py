@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchc.diagnose.verdicts import FINDINGS
-from benchc.report import cases, chosen, how, overview, specimen, where
+from benchc.report import asked, cases, chosen, how, overview, specimen, where
 from benchc.report import scopes as scopes_beside
 from benchc.report.facts import SCOPES, facts_of
 from benchc.report.frame import render
@@ -71,6 +71,7 @@ def build_report(
                 **overview.summary(facts, scope, board),
                 **scopes_beside.figures(facts, scopes, order),
                 **where.figures(facts, scope, order),
+                **asked.figures(facts, scope, order),
                 **how.figures(facts, scope, order),
                 "findings": FINDINGS,
                 "verdicts": facts("verdicts", scope=scope),

@@ -25,5 +25,6 @@ GROUP BY scope, model, clean_state, state, class,
                         (benchmark),
                         (benchmark, severity),
                         (benchmark, corruption_group),
-                        (benchmark, category))
+                        (benchmark, category),
+                        (benchmark, category, corruption_group))
 ORDER BY ALL

@@ -46,7 +46,8 @@ sums AS (
                             (benchmark),
                             (benchmark, severity),
                             (benchmark, corruption_group),
-                            (benchmark, category))
+                            (benchmark, category),
+                            (benchmark, category, corruption_group))
 ),
 named AS (
     SELECT *, crossing(benchmark, category, corruption_group, corruption, severity) AS crossing

@@ -38,7 +38,8 @@ crossed AS (
                             (benchmark),
                             (benchmark, severity),
                             (benchmark, corruption_group),
-                            (benchmark, category))
+                            (benchmark, category),
+                            (benchmark, category, corruption_group))
 )
 SELECT   scope,
          model,
