@@ -17,7 +17,7 @@ from benchc.report.pictures import Renderer
 #: Trajectories offered for each model, group of corruptions and state.
 PER_CELL = 12
 #: The page embeds cases until their text is this long; the rest are side files. Characters.
-EMBEDDED_SIZE = 10_000_000
+EMBEDDED_SIZE = 2_300_000
 
 _DIGITS = 4
 
