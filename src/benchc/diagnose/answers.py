@@ -87,8 +87,8 @@ def table_text(frame: pl.DataFrame) -> str:
         return outward.visible(f"{shown}\n")
 
 
-def _csv(frame: pl.DataFrame) -> str:
-    """Write CSV, lists and structs as JSON text: CSV has no nesting."""
+def csv_text(frame: pl.DataFrame) -> str:
+    """Return a frame as CSV, lists and structs as JSON text: CSV has no nesting."""
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     return frame.with_columns(
         pl.struct(pl.col(name))
@@ -147,6 +147,6 @@ _WRITERS: dict[str, Callable[[pl.DataFrame], str]] = {
     "table": table_text,
     "markdown": _markdown,
     "latex": _latex,
-    "csv": _csv,
+    "csv": csv_text,
     "json": _json,
 }

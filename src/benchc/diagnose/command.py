@@ -101,6 +101,37 @@ def build(
     )
 
 
+@app.command()
+def export(
+    out: Path = typer.Option(
+        ..., dir_okay=False, help="File to write: .parquet, .csv (lists as JSON) or .jsonl."
+    ),
+    database: Path = typer.Option(Path("results/bench-c.duckdb"), help="The database to read."),
+    scope: str = typer.Option("selection", help="selection, control or pool."),
+    model: list[str] = typer.Option([], help="Key of a model; repeat. All without it."),
+    kinds: str = typer.Option(
+        "silent_degradation,overconfident_degradation,lucky_guess",
+        help="Kinds of pairs, separated by commas.",
+    ),
+    tau: float = typer.Option(0.01, min=0.0, max=1.0, help="Shifts within it are no finding."),
+) -> None:
+    """Write the pairs in which a model failed quietly, with all that training on them needs.
+
+    Each row has the question, its options and answer, the picture, the corruption with severity and
+    seed, and the option probabilities on the clean and on the corrupted picture.
+
+    Example: benchc diagnose export --model llava --kinds silent_degradation --out quiet.parquet
+    """
+    from benchc.diagnose.export import export as written
+
+    wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    if not wanted:
+        raise BadInput("--kinds: names no kind")
+    found = written(database, out, scope, model, wanted, tau)
+    counts = found.group_by("kind", maintain_order=True).len().iter_rows()
+    print(f"{out}: {', '.join(f'{n} {kind}' for kind, n in counts)}")
+
+
 def _scores_beside(shifts: Path) -> Path:
     return shifts.with_name("scores.parquet")
 
