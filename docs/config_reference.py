@@ -17,7 +17,7 @@ from benchc.config.discovery import (
 )
 from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.config.plugins import Plugin
-from benchc.config.run import Config, Corrupt, Embed, Infer, Select
+from benchc.config.run import Config, Corrupt, Diagnose, Embed, Infer, Select
 
 SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     (
@@ -51,6 +51,7 @@ SECTIONS: list[tuple[str, type[BaseModel], str]] = [
     ("`embed`", Embed, ""),
     ("`select`", Select, ""),
     ("`infer`", Infer, ""),
+    ("`diagnose`", Diagnose, ""),
     ("`discover`", Discover, "Failure discovery: [what is computed](discovery.md)."),
     ("`discover.questioner`", Questioner, ""),
     ("`discover.verifier`", ServedVerifierSettings, ""),

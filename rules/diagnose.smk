@@ -60,10 +60,11 @@ rule database:
             *RUN.option("--shifts", input.shifts),
         ],
         place=lambda wildcards, output: RUN.place_of(output[0]),
+        columns=RUN.option("--column", RUN.config.diagnose.columns),
         seed=RUN.config.seed,
         identity=lambda wildcards: RUN.identity("database", wildcards),
     shell:
         "benchc --log {log} --identity {params.identity} diagnose build --samples {input.samples} --images {input.images}"
         " --rejected {input.rejected} --selection {input.selection} {params.tables}"
         " --models {resources.models:q} --run {resources.run:q} --seed {params.seed} --out {output}"
-        " --place {params.place:q}"
+        " --place {params.place:q} {params.columns}"

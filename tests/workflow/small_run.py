@@ -18,6 +18,7 @@ models:
   idefics3: {path: reference/idefics3, instruction: ""}
 selectors: [llava, idefics3]
 select: {impurity_above: 0}
+diagnose: {columns: [shapes]}
 """
 
 ADDED = """

@@ -160,6 +160,7 @@ SETTINGS = [
     pytest.param(r"(impurity_above: )0", r"\g<1>0.01", FROM_SELECTION, id="threshold"),
     pytest.param(r"(path: reference/llava,)", r"\1 batch_size: 8, device: cpu,", set(), id="speed"),
     pytest.param(r"(select: .*)", r"\1\ninfer: {workers: 0}", set(), id="workers"),
+    pytest.param(r"diagnose: .*", "", {"database", "report"}, id="own columns"),
     pytest.param(
         r'(path: reference/llava, )instruction: ""',
         r'\1instruction: "Answer:"',

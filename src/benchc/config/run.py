@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from benchc.config import prompts, yaml_text
 from benchc.config.checked import checked, nearest
@@ -19,6 +19,7 @@ from benchc.config.plugins import Plugin, PluginName
 from benchc.config.section import Key, Section
 from benchc.config.sources import DrawnSource, Source
 from benchc.errors import BadInput
+from benchc.tables import SAMPLES, SHIFTS
 
 CORRUPTION_NAMES = tuple(CORRUPTIONS)
 
@@ -98,6 +99,34 @@ class Select(Section):
     cap: int | None = Field(default=None, ge=1, description="Stop after so many samples.")
 
 
+#: What every run crosses by, or every sample has: an own column of such a name is not read.
+_FIXED = {*SAMPLES.schema, *SHIFTS.schema, "corruption_group", "scope", "crossing", "class", "part"}
+
+
+class Diagnose(Section):
+    """What the database holds besides what every run has."""
+
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="Own columns of the sources, such as `difficulty`, by whose values the "
+        "measures are taken too, over all corruptions and by their groups: "
+        "[how to ask](queries.md#does-it-depend-on-a-column-of-my-own).",
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _are_own(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name in _FIXED:
+                raise ValueError(
+                    f"{name!r} is a column of every run, and no own column is found under it; "
+                    "rename that one in its source"
+                )
+        if len(set(names)) < len(names):
+            raise ValueError("a column occurs twice")
+        return names
+
+
 class Infer(Section):
     """How models are run; none of it belongs to a model."""
 
@@ -150,6 +179,7 @@ class Config(Section):
     embed: Embed = Embed()
     select: Select = Select()
     infer: Infer = Infer()
+    diagnose: Diagnose = Diagnose()
     discover: Discover = Discover()
 
     @model_validator(mode="before")

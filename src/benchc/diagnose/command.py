@@ -60,6 +60,9 @@ def build(
     images: Path | None = typer.Option(None, help="The pool's pictures; only sizes are kept."),
     record: list[Path] = typer.Option([], help="run.json of a model's inference; repeat."),
     seed: int = typer.Option(0, help="Seed of the run; it draws the bootstrap."),
+    column: list[str] = typer.Option(
+        [], help="Own column of the sources to take the measures by; repeat."
+    ),
 ) -> None:
     """Build the database of a run: its tables, attributions, intervals, verdicts and macros.
 
@@ -90,6 +93,7 @@ def build(
         images=images,
         run={**inline.facts(run, "--run"), **made_by()},
         seed=seed,
+        columns=column,
     )
     say_what_goes(place or out)
     build_database(sources, out)

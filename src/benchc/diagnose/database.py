@@ -18,6 +18,7 @@ from benchc.diagnose.bootstrap import DRAWS
 from benchc.diagnose.checks import CHECKS, refuse_faults
 from benchc.diagnose.intervals import add_intervals
 from benchc.diagnose.nulls import add_nulls
+from benchc.diagnose.own_columns import own_values
 from benchc.diagnose.provenance import models
 from benchc.diagnose.scoped import add_scoped_views
 from benchc.diagnose.shifts import refuse_stale
@@ -36,7 +37,8 @@ class Sources:
 
     `models` holds one mapping per model: key, selector, settings, fingerprint and, where there is
     one, the record of its inference. `predictions`, `scores` and `shifts` hold one file per model;
-    a file is taken for the model that its rows name.
+    a file is taken for the model that its rows name. `columns` names own columns of the samples by
+    which the measures are taken too.
     """
 
     samples: Path
@@ -52,6 +54,7 @@ class Sources:
     run: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     draws: int = DRAWS
+    columns: Sequence[str] = ()
 
 
 def build(sources: Sources, path: Path) -> None:
@@ -67,7 +70,8 @@ def build(sources: Sources, path: Path) -> None:
     Raises:
         BadInput: a file that is missing, cut short or of another schema; predictions that fail a
             check in `sql/checks/`; models, predictions, scores and shifts that do not belong
-            together, or settings that predictions were not made with.
+            together, or settings that predictions were not made with; an own column that cannot be
+            crossed (`own_columns.own_values`).
     """
     with new_database(path) as connection:
         connection.execute(statement("diagnose/macros"))
@@ -92,6 +96,7 @@ def _load(connection: duckdb.DuckDBPyConnection, sources: Sources) -> None:
     insert(connection, "models", models(sources.models, sources.run))
     insert(connection, "corruptions", _corruptions(sources.groups))
     insert(connection, "samples", samples)
+    insert(connection, "own_columns", own_values(samples, sources.columns))
     insert(connection, "selection", selection)
     insert(connection, "rejected", tables.REJECTED.read(sources.rejected))
     if sources.images is not None:

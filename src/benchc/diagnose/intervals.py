@@ -26,6 +26,7 @@ from benchc.diagnose.contrasts import contrasts, is_contrasted
 from benchc.diagnose.figures import Block, Label, figures, joined
 from benchc.diagnose.losses import is_asked, loss_contrasts, losses
 from benchc.diagnose.mild import mild_rises
+from benchc.diagnose.own_columns import own_figures
 from benchc.diagnose.refits import Clean, with_flattening, with_temperatures
 from benchc.diagnose.scope_differences import AT_MIX, at_selection_mix, scope_differences
 from benchc.diagnose.statistics_schema import TEMPERATURES
@@ -142,6 +143,10 @@ def _add_model(
     blocks_of_cells = figures(pairs, drawn, refits=refits)
     mild = mild_rises(pairs, drawn, seed)
     at_mix = at_selection_mix(connection, model, pairs, drawn) if scope == "pool" else None
+    for name, block in own_figures(pairs, fetch(connection, "FROM own_columns"), drawn, refits):
+        own = _intervals(block).drop("part", "tau", "crossing").rename({"benchmark": "own_value"})
+        keys = {"scope": scope, "model": model, "own_column": name}
+        _insert(connection, "own_column_intervals", [own], **keys)
     del pairs  # `figures` lets go of most of it
     rows, kept = [], []
     for block in blocks_of_cells:

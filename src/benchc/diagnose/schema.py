@@ -32,6 +32,8 @@ from benchc.tables.columns import (
     MODEL,
     N_MISSING,
     N_PAIRS,
+    OWN_COLUMN,
+    OWN_VALUE,
     SAMPLE,
     SCOPE,
     SHARE,
@@ -81,6 +83,37 @@ CORRUPTIONS = Table(
         Column("corruption_group", TEXT, f"one of {', '.join(GROUPS)}"),
     ),
     ("corruption",),
+)
+
+OWN_COLUMNS = Table(
+    "own_columns",
+    "what each sample has in the own columns that the config's `diagnose.columns` names",
+    (
+        SAMPLE,
+        OWN_COLUMN,
+        OWN_VALUE,
+    ),
+    ("sample_id", "own_column"),
+)
+
+OWN_COLUMN_INTERVALS = Table(
+    "own_column_intervals",
+    "the measures by each value of an own column, over all corruptions and by their groups, with "
+    "95 % intervals in the draws of `intervals`",
+    (
+        SCOPE,
+        MODEL,
+        OWN_COLUMN,
+        OWN_VALUE,
+        Column("corruption_group", TEXT, "group of corruptions, NULL if taken over all", True),
+        Column("measure", TEXT, "a column of `measures`"),
+        Column("n_pairs", INTEGER, "pairs that have a RAS and this value"),
+        Column("n_images", INTEGER, "pictures (clusters) those pairs come from"),
+        Column("value", REAL, "the estimate", True),
+        Column("low", REAL, "lower end; NULL for ECE and from fewer than ten pictures", True),
+        Column("high", REAL, "upper end; NULL for ECE and from fewer than ten pictures", True),
+    ),
+    ("scope", "model", "own_column", "own_value", "corruption_group", "measure"),
 )
 
 SCOPES = Table(
@@ -235,6 +268,7 @@ GIVEN = (
     MODELS,
     CORRUPTIONS,
     tables.SAMPLES,
+    OWN_COLUMNS,
     IMAGES,
     tables.REJECTED,
     tables.SELECTION,
@@ -283,6 +317,7 @@ RESAMPLED = (
     INTERVALS,
     LOSSES,
     LOSS_CONTRASTS,
+    OWN_COLUMN_INTERVALS,
     DIFFERENCES,
     SIMULTANEOUS_DIFFERENCES,
     RANK_CORRELATIONS,

@@ -42,7 +42,11 @@ def render(template: str, stage: str = "report", **values: Any) -> str:
     )
     environment.filters |= {name: getattr(wording, name) for name in _FILTERS}
     environment.filters["script"] = _script
-    environment.globals |= {"signed": wording.signed, "percent": wording.percent}
+    environment.globals |= {
+        "signed": wording.signed,
+        "percent": wording.percent,
+        "points": wording.points,
+    }
     environment.globals["blind"] = wording.BLIND
     folder = resources.files("benchc.report").joinpath("templates")
     return environment.get_template(template).render(

@@ -37,7 +37,24 @@ def figures(facts: Facts, scope: str, order: Sequence[str]) -> dict[str, Any]:
         ),
         "trends": _trends(facts("trends", scope=scope), order),
         "above": facts("above", scope=scope),
+        "own_columns": _own_columns(facts("own_columns", scope=scope), order),
     }
+
+
+def _own_columns(rows: Sequence[Row], order: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a table for each own column: its groups, and a line for each value and model."""
+    tables: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        table = tables.setdefault(row["own_column"], {"groups": [], "lines": {}})
+        if row["corruption_group"] not in table["groups"]:
+            table["groups"].append(row["corruption_group"])
+        table["lines"].setdefault((row["own_value"], row["model"]), {})[row["corruption_group"]] = (
+            row
+        )
+    for table in tables.values():
+        places = {key: (key[0], order.index(key[1])) for key in table["lines"]}
+        table["lines"] = dict(sorted(table["lines"].items(), key=lambda item: places[item[0]]))
+    return tables
 
 
 def _heat(

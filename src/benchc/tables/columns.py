@@ -15,6 +15,8 @@ N_MISSING = Column("n_missing", INTEGER, "pairs of the whole crossing without a 
 SHARE = Column("share", REAL, "n_pairs over all pairs of the crossing that have a RAS", True)
 MEAN_RAS = Column("mean_ras", REAL, "mean RAS of the pairs in this class", True)
 CONTRIBUTION = Column("contribution", REAL, "share * mean_ras; adds up to the mean RAS", True)
+OWN_COLUMN = Column("own_column", TEXT, "name of a source's own column, as `samples.extra` has it")
+OWN_VALUE = Column("own_value", TEXT, "what a sample has there, as text; none has no row")
 CROSSED = (
     SCOPE,
     MODEL,

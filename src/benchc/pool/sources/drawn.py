@@ -26,6 +26,7 @@ def read(spec: DrawnSource) -> SourceRows:
                 picture=_artist(sample.scene),
                 scene=sample.scene.to_json(),
                 benchmark=sample.track,
+                extra={"shapes": len(sample.scene.shapes)},
             )
             for sample in draw_pool(spec.samples, spec.seed)
         ]
