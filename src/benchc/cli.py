@@ -236,7 +236,8 @@ def check(
     """Load a model and show how it is asked, before a long run.
 
     Shows the prompt, the option tokens, the likeliest next tokens and the share of the probability
-    that the options hold, on three samples, and whether a batch changes any answer.
+    that the options hold, on three samples, and whether a batch changes any answer. Of a model
+    behind a server it says first how many requests and tokens a run will take.
 
     Example: benchc check llava --count 8
     """

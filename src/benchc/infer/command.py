@@ -14,7 +14,7 @@ import typer
 
 from benchc.config import inline
 from benchc.config.checked import checked
-from benchc.config.models import Model
+from benchc.config.models import BACKENDS, Model
 from benchc.errors import BadInput
 from benchc.fetch.checkpoint import recorded_and_loadable
 from benchc.tables import ATTEMPT, PREDICTIONS, TO_ASK_AGAIN, metadata, write_json
@@ -217,6 +217,7 @@ def check_model(
         BadInput: the config has no such model, it does not load, or a batch changes its answers.
     """
     from benchc.infer.check import check, drawn_samples, pool_samples
+    from benchc.infer.price import foreseen
     from benchc.running.workflow import Workflow
 
     values = {} if configfile is None else inline.read(str(configfile), "--configfile")
@@ -230,6 +231,11 @@ def check_model(
     _, settings = recorded_and_loadable(_settings(workflow.model_settings(key)), fetched)
     pool, pictures = (results / "pool" / f"{name}.parquet" for name in ("samples", "images"))
     asked = pool_samples(pool, pictures, samples) if pool.exists() else drawn_samples(samples)
+    if BACKENDS[settings.backend].one_by_one:
+        selection = results / "select" / "selection.parquet"
+        conditions = 2 + len(workflow.config.corruptions) * len(workflow.config.severities)
+        chosen = selection if key in workflow.followers else None
+        typer.echo(foreseen(key, settings.instruction, conditions, pool, chosen))
     backend = _loaded(key, settings, workflow.config.infer.threads)
     for line in check(key, settings, backend, asked):
         typer.echo(line)
