@@ -19,6 +19,7 @@ from benchc.discover.players import AskedQuestion, Judgement, Picture
 from benchc.discover.train import LOG, Collapsed, Reward, newest_checkpoint, read_log, reinforce
 from benchc.discover.ways import learn
 from benchc.errors import BadInput
+from benchc.models.checkpoint import has_bfloat16
 
 STORED = Path(__file__).parents[2] / "reference"
 LLAVA = TransformersModel(path=str(STORED / "llava"))
@@ -232,6 +233,21 @@ def test_fine_tuning_that_diverges_stops_too(tmp_path):
     texts = ["How many stars are there?"] * 4
     with pytest.raises(Diverged, match=r"imitate.learning_rate"):
         imitate(game.questioner, [(game.training[0], texts)], tmp_path, lost, 1)
+
+
+@pytest.mark.parametrize(
+    ("there", "computes", "expected"),
+    [(False, True, False), (True, True, True), (True, False, False)],
+)
+def test_bfloat16_is_asked_of_the_device(monkeypatch, there, computes, expected):
+    """A GPU that only emulates it says so where emulation counts, and trains without it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    monkeypatch.setattr(
+        torch.cuda,
+        "is_bf16_supported",
+        lambda including_emulation=True: including_emulation or computes,
+    )
+    assert has_bfloat16() is expected
 
 
 @pytest.mark.parametrize("name", ["loss", "grad_norm"])

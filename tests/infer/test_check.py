@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from benchc.cli import app
 from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.errors import BadInput
-from benchc.infer.check import Sample, check, compared
+from benchc.infer.check import Sample, check, compared, listed
 from benchc.models.scores import Explanation, Score
 
 PROJECT = Path(__file__).parents[2]
@@ -30,11 +30,34 @@ def test_it_shows_three_samples_and_a_verdict(backend, samples):
         f"sample b/{i}: a picture of 224 x {height}" for i, height in ((0, 60), (3, 60), (6, 60))
     ]
     assert "    | A. " in page
+    assert page.count("  ids: '") == 3
     assert page.count("['A']") == page.count("likeliest next tokens") == 3
     assert "batch_size 8" in page
     assert "0 answers change\n" in page
     assert "asked twice by 0: looks" in page
     assert lines[-1] == "mine: fine"
+
+
+@pytest.mark.parametrize("status", ["missing_option", "too_long", "unreadable_option"])
+def test_it_is_not_fine_where_nothing_was_answered(samples, status):
+    class Mute(Drifting):
+        def score(self, questions):
+            return [Score(None, None, status, ("are like this",)) for _ in questions]
+
+    said = []
+    with pytest.raises(BadInput, match="mine: none of the questions was answered: 9 of 9 are like"):
+        said.extend(check("mine", SETTINGS, Mute(), samples))
+    assert f"not answered: 9 {status}" in said
+    assert "mine: NOT FINE" in said
+    assert "mine: fine" not in said
+
+
+def test_ids_in_a_row_are_counted_and_the_middle_is_left_out():
+    assert listed([("<s>", 1), ("<s>", 1), ("A", 5)]) == "'<s>' 1 x 2, 'A' 5"
+    many = listed([(f"t{i}", i) for i in range(100)])
+    assert many.startswith("'t0' 0, 't1' 1")
+    assert many.endswith("'t99' 99")
+    assert many.count(", ") == 16
 
 
 def test_a_batch_that_changes_answers_is_an_error(backend, samples, monkeypatch):

@@ -253,6 +253,23 @@ def test_no_format_of_sql_reaches_a_terminal_raw(hostile, format):
     assert "[31m" in shown
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("format", ["table", "markdown", "csv", "json"])
+def test_an_output_that_cannot_write_a_letter_ends_no_command(tmp_path, encoding, format):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'é → 中' AS a")
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for statement, code in (("FROM t", 0), ('FROM "中"', 1)):
+        command = [sys.executable, "-m", "benchc", "sql", statement, "--format", format]
+        done = subprocess.run([*command, "--database", path], capture_output=True, env=environment)
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in done.stderr
+        if format == "json" and code == 0:
+            assert json.loads(done.stdout.decode(encoding)) == [{"a": "é → 中"}]
+    assert b"\\u4e2d" in done.stderr
+
+
 @pytest.mark.parametrize("format", ["csv", "json"])
 def test_another_program_gets_data_as_they_are(hostile, format):
     command = [sys.executable, "-m", "benchc", "sql", "FROM t", "--format", format]

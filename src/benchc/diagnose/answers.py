@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import polars as pl
 
@@ -59,7 +59,8 @@ def print_query(
         print(f"benchc: the first {rows} rows; --rows 0 shows all", file=sys.stderr)
     if out is None:
         stream = sys.stdout if format in _READ_BY_PEOPLE else outward.exact(sys.stdout)
-        stream.write(_WRITERS[format](frame))
+        text = _WRITERS[format](frame)
+        stream.write(_ascii_json(text) if format == "json" and _lacks(stream, text) else text)
         return
     with renamed_into_place(out) as temporary:
         if format == "parquet":
@@ -102,6 +103,20 @@ def csv_text(frame: pl.DataFrame) -> str:
 
 def _json(frame: pl.DataFrame) -> str:
     return frame.write_json() + "\n"
+
+
+def _lacks(stream: TextIO, text: str) -> bool:
+    """Say whether a stream's encoding lacks a letter of a text."""
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _ascii_json(text: str) -> str:
+    """Write the letters of JSON text beyond ASCII, which are in its strings alone, as escapes."""
+    return "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
 
 
 def _markdown(frame: pl.DataFrame) -> str:
