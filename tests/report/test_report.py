@@ -112,6 +112,8 @@ def page(page_text: str) -> Page:
 def test_page_shows_every_section(page: Page) -> None:
     for said in (
         "is right most often on corrupted pictures",
+        "nothing here says that a model is safe now",
+        "What is asked by what corrupts",
         "95 % interval",
         "flattening null",
         "nonfinite logits",

@@ -10,6 +10,7 @@ from benchc.report import scopes as scopes_beside
 from benchc.report.facts import SCOPES, facts_of
 from benchc.report.frame import render
 from benchc.report.pictures import Pictures, Renderer
+from benchc.report.unsaid import unsaid
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def build_report(
                 **where.figures(facts, scope, order),
                 **asked.figures(facts, scope, order),
                 **how.figures(facts, scope, order),
+                "unsaid": unsaid(facts, scope),
                 "findings": FINDINGS,
                 "verdicts": facts("verdicts", scope=scope),
                 "pair_status": facts("pair_status", scope=scope),
