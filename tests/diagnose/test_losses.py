@@ -58,7 +58,7 @@ def test_few_pictures_have_counts_and_no_figures_and_widen_nothing():
     few = found.filter(benchmark="count", corruption_group="blur").row(0, named=True)
     assert few["n_images"] == 9
     assert {few[name] for name in ("value", "low", "high", "together_low", "mark")} == {None}
-    low, _ = simultaneous(np.delete(block.draws[0], 2, axis=0))
+    low, _ = simultaneous(np.delete(block.draws[0], 2, axis=0), np.full(3, 60))
     assert found["together_low"].drop_nulls().to_list() == pytest.approx(low.tolist())
     (apart,) = loss_contrasts({ASKED[0]: block})
     assert apart.height == 2

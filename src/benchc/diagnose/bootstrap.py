@@ -98,11 +98,19 @@ def _error(draws: np.ndarray) -> np.ndarray:
     return error
 
 
-def simultaneous(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def simultaneous(
+    draws: np.ndarray, n_clusters: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return intervals that hold all together, (..., 1 + B) -> two of (...).
 
     Each reaches as many standard errors from its estimate as the most deviant of all figures stays
     within in 95 % of the draws (max-t, Westfall and Young 1993). NaN where a figure is undefined.
+    Where few clusters are behind a figure that reach is too short, as in `student_interval`.
+
+    Args:
+        draws: (..., 1 + B).
+        n_clusters: (...), k: where given, the error is widened by sqrt(k / (k - 1)) and the reach
+            becomes that of Student's t(k - 1) with the same tails as the reach has as a normal one.
     """
     estimate = draws[..., 0]
     error = np.full(estimate.shape, np.nan)
@@ -113,6 +121,9 @@ def simultaneous(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     largest = np.fmax.reduce(t, axis=0)
     largest = largest[~np.isnan(largest)]
     reach = np.quantile(largest, LEVEL) if largest.size else 0.0
+    if n_clusters is not None:
+        k = np.maximum(n_clusters, 2)
+        reach = scipy.stats.t.isf(scipy.stats.norm.sf(reach), k - 1) * np.sqrt(k / (k - 1))
     return estimate - reach * error, estimate + reach * error
 
 

@@ -48,7 +48,7 @@ def losses(blocks: Mapping[str, Block]) -> Iterator[pl.DataFrame]:
             draws = np.where((n_images >= FEWEST)[:, None], block.draws[place], np.nan)
             ends = {"value": draws[:, 0]}
             ends["low"], ends["high"] = interval(draws)
-            ends["together_low"], ends["together_high"] = simultaneous(draws)
+            ends["together_low"], ends["together_high"] = simultaneous(draws, n_images)
             yield block.cells.with_columns(
                 pl.lit(label.measure).alias("measure"),
                 pl.Series("n_pairs", block.n_pairs[place]),
@@ -95,14 +95,15 @@ def loss_contrasts(blocks: Mapping[str, Block]) -> Iterator[pl.DataFrame]:
         return
     one, other = np.array(two).T
     apart = draws[one] - draws[other]
-    low, high = simultaneous(apart)
+    fewer = np.minimum(n_images[one], n_images[other])
+    low, high = simultaneous(apart, fewer)
     yield pl.DataFrame(
         {
             "benchmark": [named[cell][0] for cell in one],
             "corruption_group": [named[cell][1] for cell in one],
             "other_benchmark": [named[cell][0] for cell in other],
             "other_group": [named[cell][1] for cell in other],
-            "n_images": np.minimum(n_images[one], n_images[other]),
+            "n_images": fewer,
             "difference": apart[:, 0],
             "low": pl.Series(low, nan_to_null=True),
             "high": pl.Series(high, nan_to_null=True),
