@@ -40,13 +40,13 @@ def truths(category, slots, scene):
     if category in ("word", "number"):
         return [s.text for s in signs if s.text.isalpha() == (category == "word")]
     if category == "sign":
-        across = slots["side"] in ("left", "right")
+        sideways = slots["side"] in ("left", "right")
         low = slots["side"] in ("left", "upper")
         return [
             s.text
             for s in signs
             for t in signs
-            if s is not t and ((t.x - s.x) if across else (t.y - s.y)) * (1 if low else -1) >= 40
+            if s is not t and ((t.x - s.x) if sideways else (t.y - s.y)) * (1 if low else -1) >= 40
         ]
     if category.startswith("count"):
         singular = {plural: kind for kind, plural in PLURALS.items()}

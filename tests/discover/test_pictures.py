@@ -10,9 +10,10 @@ from PIL import Image
 
 from benchc.config.sources import FolderSource
 from benchc.corrupt import condition
-from benchc.discover.pictures import ENDINGS, folder_pictures, loader, pictures, refuse_unreadable
+from benchc.discover.pictures import folder_pictures, loader, pictures, refuse_unreadable
 from benchc.errors import BadInput
 from benchc.pictures.decode import decode_picture, decode_stored
+from benchc.pictures.folder import ENDINGS
 from benchc.pictures.pixels import pixel_hash
 from benchc.pool.build import build_source
 

@@ -23,7 +23,7 @@ from benchc.models.checkpoint import has_bfloat16
 
 STORED = Path(__file__).parents[2] / "reference"
 LLAVA = TransformersModel(path=str(STORED / "llava"))
-NOTHING = Picture("p", lambda: None)
+NOTHING = Picture("p", lambda: None)  # type: ignore[return-value]
 
 
 def settings(**changes):
@@ -134,7 +134,7 @@ def test_failures_are_learnt_in_whole_sequences_each_once():
     def outcome(text, picture, correct=False):
         return Outcome(AskedQuestion(picture, 0, 0, text), judgement, "no", correct)
 
-    other = Picture("q", lambda: None)
+    other = Picture("q", lambda: None)  # type: ignore[return-value]
     outcomes = [outcome(t, NOTHING) for t in "aabcde"] + [outcome(t, other) for t in "ab"]
     outcomes.append(outcome("x", other, correct=True))
     found = failure_sequences(outcomes, 2, 1)

@@ -91,6 +91,7 @@ class Hub:
         self.files = files
         self.large = large
         self.head = COMMIT
+        self.server: Any = None
         self.before: list[Callable[[Handler], bool]] = []
         self.sent = dict(files)
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ FILES = {
 
 
 @pytest.fixture
-def hub(monkeypatch) -> Hub:
+def hub(monkeypatch) -> Iterator[Hub]:
     """A hub with one repository, org/thing; `connect` leads to it."""
     served = Hub(FILES, large=("model.safetensors",))
     with serving(served) as server:

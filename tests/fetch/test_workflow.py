@@ -130,7 +130,7 @@ def test_a_benchmark_and_a_model_come_from_a_hub_and_nothing_is_fetched_again(tm
 def test_the_papers_config_says_what_it_claims():
     config = read_config(yaml.safe_load(PAPER.read_text()), PROJECT, [PAPER])
     assert len(config.sources) == 6
-    assert sum(source.samples for source in config.sources.values()) == 4000
+    assert sum(source.samples or 0 for source in config.sources.values()) == 4000
     assert len(config.models) == 13
     assert config.corruptions == tuple(CORRUPTIONS)
     assert all(model.revision and model.dtype == "bfloat16" for model in config.models.values())

@@ -188,8 +188,7 @@ def mistral3() -> Built:
     names = tokenizer("pieces")
     config = tf.Mistral3Config(
         vision_config=tf.PixtralVisionConfig(
-            **{**TOWER, "image_size": 4 * SIDE},
-            head_dim=8,
+            **{**TOWER, "image_size": 4 * SIDE, "head_dim": 8},
         ),
         text_config=tf.MistralConfig(**text(names, head_dim=8)),
         image_token_index=names.convert_tokens_to_ids("[IMG]"),

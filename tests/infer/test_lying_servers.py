@@ -16,7 +16,6 @@ from protocol_server import KEY, Script, completion, serving, status
 
 from benchc.config.models import OpenAIModel
 from benchc.errors import BadInput
-from benchc.models import answer as client
 from benchc.models.answer import Fault, is_about_length
 from benchc.models.openai_backend import OpenAIBackend, read_letters
 from benchc.models.scores import Question
@@ -137,7 +136,7 @@ def test_a_long_answer_is_not_kept_in_memory_nor_parsed(url, script, answer, mon
     parsed = []
     loads = json.loads
     monkeypatch.setattr(
-        client.json, "loads", lambda text, **_: parsed.append(len(text)) or loads(text)
+        "benchc.models.answer.json.loads", lambda text, **_: parsed.append(len(text)) or loads(text)
     )
     long, plain = scored(url, script, answer, timeout=30)
     assert long.status == "server_error"

@@ -15,7 +15,7 @@ from families import load
 from benchc.config.models import TransformersModel
 from benchc.errors import BadInput
 from benchc.infer.command import check_model
-from benchc.models import checkpoint, contained, encode, preflight
+from benchc.models import contained, encode, preflight
 from benchc.models.encode import Encoder
 
 PROJECT = Path(__file__).parents[2]
@@ -302,7 +302,7 @@ def test_a_panic_at_loading_is_one_line(copy, monkeypatch):
     def panic(*_, **__):
         raise PanicException("index out of bounds\nmore")
 
-    monkeypatch.setattr(checkpoint.AutoProcessor, "from_pretrained", panic)
+    monkeypatch.setattr("benchc.models.checkpoint.AutoProcessor.from_pretrained", panic)
     with pytest.raises(BadInput, match=r"does not load: index out of bounds$"):
         Encoder(TransformersModel(path=str(copy)))
 

@@ -13,6 +13,7 @@ import pytest
 
 from benchc.config.models import OpenAIModel, TransformersModel
 from benchc.corrupt import BLANK, CLEAN
+from benchc.corrupt.condition import condition
 from benchc.corrupt.stage import render_corruption
 from benchc.diagnose.shifts import diagnose
 from benchc.errors import BadInput
@@ -295,7 +296,7 @@ def test_a_run_of_which_nothing_comes_ends_early_with_the_reason(world, right, t
 def test_a_run_most_of_which_fails_ends_and_counts_no_try(world, right, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "EARLY", 20)
     failing = Failing({**right}, "question 3", times=0)
-    failing.score = lambda questions: [
+    failing.score = lambda questions: [  # type: ignore[method-assign]
         Score(None, None, "server_error", ("have server_error (HTTP 500: oops)",))
         if int(q.question[-1]) % 3 else Score((1.0,) * len(q.options), 0.9)
         for q in questions
@@ -415,11 +416,10 @@ def test_stored_pictures_give_the_same_predictions(world, tmp_path, store, monke
         kept = render_corruption(images, name, [1, 5], seed=SEED, reference_side=None, store=store)
         CORRUPTED.write(kept, paths[name])
     assert questionnaire.stored_tables(paths.values()) == paths
-    real = rendering.condition
 
     def plain_only(picture, corruption, severity, **how):
         assert corruption in (CLEAN, BLANK), "rendered again"
-        return real(picture, corruption, severity, **how)
+        return condition(picture, corruption, severity, **how)
 
     monkeypatch.setattr(rendering, "condition", plain_only)
     stored = predict(world, Looks(), tmp_path / "stored", stored=paths.values())

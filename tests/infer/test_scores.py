@@ -1,5 +1,7 @@
 """From logits to a row: the softmax, the ties, and what is not a number."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ LOGITS = st.lists(st.floats(-80, 80), min_size=2, max_size=26)
 
 @given(LOGITS, st.floats(0.1, 10))
 def test_p_is_the_softmax(logits, temperature):
-    row = prediction_columns(Score(tuple(logits), 0.5), temperature)
+    row: dict[str, Any] = prediction_columns(Score(tuple(logits), 0.5), temperature)
     np.testing.assert_allclose(row["p"], softmax(np.array(logits) / temperature), atol=1e-12)
     assert sum(row["p"]) == pytest.approx(1, abs=1e-12)
     assert row["top1"] == row["p"].index(max(row["p"]))

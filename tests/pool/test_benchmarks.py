@@ -92,7 +92,7 @@ def test_every_file_is_read_and_no_row_is_lost_or_made_up():
     assert {row["file"] for row in expected()} == SPECS.keys()
     for name, spec in SPECS.items():
         source = read_source(spec)
-        refs = [row.source_ref for row in [*source.rows, *source.rejected]]
+        refs = [row.source_ref for rows in (source.rows, source.rejected) for row in rows]
         assert sorted(refs) == sorted(row["id"] for row in expected() if row["file"] == name)
 
 
@@ -116,7 +116,9 @@ OUTCOMES: dict[str, dict] = {}
 def outcomes(name):
     """Return (`sample`, row) or (`rejected`, reason) for each id, pictures decoded."""
     source = read_source(SPECS[name])
-    found = {verdict.source_ref: ("rejected", verdict.reason) for verdict in source.rejected}
+    found: dict[str, tuple] = {
+        verdict.source_ref: ("rejected", verdict.reason) for verdict in source.rejected
+    }
     for row in source.rows:
         try:
             assert row.picture().shape[2] == 3

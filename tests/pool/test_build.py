@@ -129,8 +129,8 @@ def test_drawn_samples_are_reproducible_and_seeded():
     spec = DrawnSource(kind="drawn", samples=12)
     for one, other in zip(build_source("a", spec), build_source("b", spec), strict=True):
         assert_frame_equal(one, other)
-    other = build_source("a", DrawnSource(kind="drawn", samples=12, seed=2))
-    assert not set(other.images["image_id"]) & set(build_source("a", spec).images["image_id"])
+    seeded = build_source("a", DrawnSource(kind="drawn", samples=12, seed=2))
+    assert not set(seeded.images["image_id"]) & set(build_source("a", spec).images["image_id"])
 
 
 def test_duplicates_inside_a_source_need_picture_question_and_options(tmp_path):

@@ -52,9 +52,9 @@ def test_text_is_never_retyped(folder, text, name):
     if name.endswith("jsonl"):
         write(folder, [GOOD | {"options": [text, "other"], "answer": "A", "category": text}])
     else:
-        header, row = "image,question,A,B,answer,category", f"a.png,Which?,{text},other,A,{text}"
+        header, cells = "image,question,A,B,answer,category", f"a.png,Which?,{text},other,A,{text}"
         separator = "\t" if name.endswith("tsv") else ","
-        write(folder, [line.replace(",", separator) for line in (header, row)], name)
+        write(folder, [line.replace(",", separator) for line in (header, cells)], name)
     (row,) = read(spec(folder, questions=name)).rows
     assert row.options == (text, "other")
     assert row.category == text

@@ -141,10 +141,8 @@ def test_tsv_as_a_whole(tmp_path):
 def seed(tmp_path, *records):
     (tmp_path / "1.png").write_bytes(png())
     whole = {"question": "Q?", "choice_a": "x", "CHOICE_B": "None", "answer": "B"}
-    records = [
-        whole | {"question_id": str(i), "data_id": "1.png"} | r for i, r in enumerate(records)
-    ]
-    (tmp_path / "q.json").write_text(json.dumps({"questions": records}))
+    asked = [whole | {"question_id": str(i), "data_id": "1.png"} | r for i, r in enumerate(records)]
+    (tmp_path / "q.json").write_text(json.dumps({"questions": asked}))
     return SeedBench2PlusSource(kind="seedbench2plus", path=tmp_path / "q.json")
 
 

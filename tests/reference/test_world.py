@@ -1,5 +1,6 @@
 import itertools
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_scenes_survive_json(seed):
 @settings(max_examples=60)
 def test_things_stay_apart_and_in_cells_of_their_own(seed):
     scene = sample_scene("test", seed)
-    things = [*scene.shapes, *scene.signs]
+    things: list[Any] = [*scene.shapes, *scene.signs]
     assert len({cell(t.x, t.y) for t in things}) == len(things)
     assert all(0 <= cell(t.x, t.y) < GRID * GRID for t in things)
     for a, b in itertools.combinations(scene.shapes, 2):

@@ -1,6 +1,5 @@
 """The report in a browser: charts, filters, keyboard, side files, narrow windows, no network."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium or Chrome 
 
 
 @pytest.fixture(scope="module")
-def report(synthetic_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def report(synthetic_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page, with room for a few cases only; the others are side files."""
     images = synthetic_database.parent / "images.parquet"
     made = build_report(synthetic_database, images, 0, embedded_size=60_000)

@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
-        self.ids += [values["id"]] if "id" in values else []
+        self.ids += [values["id"] or ""] if "id" in values else []
         named = [values[name] for name in ("src", "href", "srcset", "data") if name in values]
         self.loaded += [value or "" for value in named]
         if tag == "img":
