@@ -308,6 +308,7 @@ WRITERS = {
     "tables/seal.py": "adds the checksum of a table that the writer wrote",
     "cli.py": "opens the log, which a `Stream` writes to",
     "diagnose/answers.py": "rows of a database in which no secret is",
+    "diagnose/export.py": "rows of a database in which no secret is",
     "discover/work.py": "the settings of a game, and the count of its requests",
     "discover/train.py": "appends what passed `json_text`",
     "reference/store.py": "what was learnt of drawn scenes",
